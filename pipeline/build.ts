@@ -5,6 +5,7 @@ import type { Effects } from './base/effects.ts'
 import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { type Files, replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
+import { counted } from './base/numbers.ts'
 import type { ChangeRow } from './contract/history.ts'
 import {
   type DataVersion,
@@ -67,6 +68,7 @@ import type { ModelNames } from './raw/registry.ts'
 import type { Sources } from './raw/sources.ts'
 import { currentEntry } from './release/index.ts'
 import { inputNames } from './release/input-names.ts'
+import { type Input, keepInputs, publishedInputs } from './release/inputs.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
@@ -228,7 +230,7 @@ export async function prepare(
   if (intake.mayFollowSample === true) await leaveSample(workspace, archive)
   const account = new Account()
   const usage = new KeySpendLedger()
-  const inputs: string[] = []
+  const inputs: Input[] = []
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
   const share = await measureShare(database, account, lastDate)
@@ -240,7 +242,7 @@ export async function prepare(
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
   checkRejectedShare(records.read, account, sources.max_rejected_share)
   if (ranking.rows.length === 0) {
-    throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share, sources)}`)
+    throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share)}`)
   }
   await assertInvariants(database, lastDate)
   const manifest = draftManifest({
@@ -252,7 +254,7 @@ export async function prepare(
   })
   const nameOf = await inputNames(sources, workspace.inputKey)
   const ingredients = {
-    inputs: inputs.map(nameOf),
+    inputs: inputs.map(({ sha256, ...input }) => ({ ...input, sha256: nameOf(sha256) })),
     registry: sources.registry_files,
     ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
   }
@@ -264,14 +266,18 @@ async function rankSources(
   database: Database,
   engine: RollupEngine,
   sources: Sources,
-  ledgers: { account: Account; usage: KeySpendLedger; inputs: string[] },
+  ledgers: { account: Account; usage: KeySpendLedger; inputs: Input[] },
   lastDate: UtcDate,
   effects: Effects,
 ): Promise<Ranking> {
   await readRecords(engine, sources, ledgers, effects)
   const ranking = await rank(database, lastDate)
   const { published_records, models } = ranking
-  effects.report({ kind: 'done', stage: 'rank', detail: `${published_records} records of ${models} models` })
+  effects.report({
+    kind: 'done',
+    stage: 'rank',
+    detail: `${counted(published_records, 'record')} of ${counted(models, 'model')}`,
+  })
   return ranking
 }
 
@@ -393,10 +399,12 @@ async function publishRelease(
     const manifest = await stageDraft(draft, changed, staging, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
+    const { inputs } = draft.ingredients
+    await keepInputs(inputs, { dataDir: folder.dataDir, release: manifest.release, files })
     if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
     await publish(folder, { path: staging, release }, chain, database, signal)
-    report({ kind: 'done', stage: 'release', detail: `${release}, ${rows} rows, every format read back` })
+    report({ kind: 'done', stage: 'release', detail: `${release}, ${counted(rows, 'row')}, every format read back` })
     return manifest
   } catch (error) {
     if ((await readNewChain(folder.publicDir)) === undefined) throw error
@@ -421,6 +429,8 @@ export async function stageDraft(
   const { rows } = draft.ranking
   const models = modelFacts(rows, draft.names)
   const quality = publicQuality(draft)
+  const { inputs, isListed, ...ingredients } = draft.ingredients
+  const provenance = provenanceOf(manifest, { ...ingredients, inputs: publishedInputs(inputs, isListed) })
   const texts = [
     {
       path: CHANGES_FILE,
@@ -430,7 +440,7 @@ export async function stageDraft(
     },
     { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
     { path: QUALITY_FILE, media_type: 'application/json', text: toJson(quality) },
-    { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenanceOf(manifest, draft.ingredients)) },
+    { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenance) },
     releaseChart(rows),
   ]
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })

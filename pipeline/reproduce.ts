@@ -29,6 +29,7 @@ import { readSources, type Sources } from './raw/sources.ts'
 import { type FrozenSources, freezeSources } from './release/freeze-sources.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { inputNames } from './release/input-names.ts'
+import { inputListPath, type NumberedInput, numbered, readInputs } from './release/inputs.ts'
 import { readProvenance } from './release/provenance.ts'
 import { compareProvenance, type ProvenanceDifferences } from './release/provenance-differences.ts'
 import { readBack } from './release/read-back.ts'
@@ -114,11 +115,13 @@ async function makeAgain(
   const { synthetic, publisher } = manifest
   const chosen = await sourcesOf(manifest, config, workspace.folder, effects)
   const sources = await withObjects(chosen, workspace, config, effects)
-  const frozen = await freeze(sources, provenance, workspace, effects)
+  const listed = await inputsOf(original, config, effects)
+  const frozen = await freeze(sources, listed, workspace, effects)
   const asOf = new Date(manifest.as_of)
   const lastCredible = provenance?.last_credible_date
   const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible }
-  const { draft } = await prepare(workspace, intake, effects)
+  const prepared = await prepare(workspace, intake, effects)
+  const draft = inFormOf(provenance, prepared.draft)
   const made = join(workspace.folder, releasePath(manifest.release))
   const again = await stageAgain(original, draft, made, workspace.database, effects)
   const files = await compareFiles(original, workspace.folder, again)
@@ -128,9 +131,20 @@ async function makeAgain(
     equal: files.every(({ comparison }) => comparison === 'equal'),
     files,
     dates: compareRows(published, draft.ranking.rows).dates,
-    provenance: provenance && (await compareWithMade(provenance, made)),
+    provenance:
+      provenance &&
+      compareProvenance(
+        provenance,
+        await provenanceIn(made),
+        listed && { first: numbered(listed), second: numbered(draft.ingredients.inputs) },
+      ),
     left_out: frozen.excluded,
   }
+}
+
+/** Releases of version 0.4.0 and before list their inputs. */
+function inFormOf(provenance: Provenance | undefined, draft: ReleaseDraft): ReleaseDraft {
+  return { ...draft, ingredients: { ...draft.ingredients, isListed: Array.isArray(provenance?.inputs) } }
 }
 
 async function stageAgain(
@@ -211,18 +225,34 @@ async function linkDays(from: string, to: string, lastDay: string): Promise<void
   }
 }
 
+/** The inputs of the release; undefined if nothing lists them. */
+async function inputsOf(
+  { provenance, entry: { release } }: Original,
+  { dataDir }: PipelineConfig,
+  { report }: Effects,
+): Promise<readonly Pick<NumberedInput, 'sha256'>[] | undefined> {
+  const read = 'all that the sources have now is read'
+  if (provenance === undefined) {
+    report({ kind: 'notice', message: `the release does not say what it was made from: ${read}` })
+    return undefined
+  }
+  if (Array.isArray(provenance.inputs)) return provenance.inputs.map(({ sha256 }) => ({ sha256 }))
+  const path = inputListPath(resolve(dataDir), release)
+  const inputs = await readInputs(path, provenance.inputs)
+  if (inputs === undefined) {
+    report({ kind: 'notice', message: `there is no ${path}, which lists what the release was made from: ${read}` })
+  }
+  return inputs
+}
+
 async function freeze(
   sources: Sources,
-  provenance: Provenance | undefined,
+  inputs: readonly Pick<NumberedInput, 'sha256'>[] | undefined,
   { inputKey }: Workspace,
   effects: Effects,
 ): Promise<FrozenSources> {
-  if (provenance !== undefined) {
-    return freezeSources(sources, provenance.inputs, await inputNames(sources, inputKey), effects)
-  }
-  const message = 'the release does not say what it was made from: all that the sources have now is read'
-  effects.report({ kind: 'notice', message })
-  return { sources, excluded: [] }
+  if (inputs === undefined) return { sources, excluded: [] }
+  return freezeSources(sources, inputs, await inputNames(sources, inputKey), effects)
 }
 
 /** Compares the bytes of each file of the published release below `publicDir` and of the one made below `root`. */
@@ -243,8 +273,8 @@ async function compareFiles(
   return sideBySide(paths, async (path) => ({ path: basename(path), comparison: await compare(path) }))
 }
 
-async function compareWithMade(provenance: Provenance, made: string): Promise<ProvenanceDifferences> {
+async function provenanceIn(made: string): Promise<Provenance> {
   const own = await readProvenance(made, await readManifest(made))
   if (own === undefined) throw new BuildError(`${join(made, MANIFEST_FILE)} lists no provenance`)
-  return compareProvenance(provenance, own)
+  return own
 }

@@ -55,7 +55,7 @@ export function renderReference(): string {
     ...createProgram().commands.flatMap((command) => describeCommand(command, '###')),
     '## Exit codes',
     table(['code', 'meaning'], Object.entries(EXIT_CODES)),
-    'make itself turns any failure into 2.',
+    'Wrong files and settings are reported together, before anything is read or built: each fault on a line, those of files as `FILE:LINE: …`. make itself turns any failure into 2, and adds a line `make: *** …`.',
     '## Cache rules of published paths',
     'What `make serve` sends as `Cache-Control`; [hosting](hosting.md) has the same rules for other hosts. Synthetic releases and revisions are never immutable, because the first real release replaces them.',
     table(['path', 'Cache-Control', 'while synthetic'], PUBLISHED.map(cacheRow)),

@@ -1,4 +1,5 @@
 import { totalmem } from 'node:os'
+import { dirname, isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
 import { AsOf } from '../contract/as-of.ts'
 import { CliError } from './errors.ts'
@@ -75,6 +76,20 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     clickhouse: { user: CLICKHOUSE_USER, password: CLICKHOUSE_PASSWORD, passwordFile: CLICKHOUSE_PASSWORD_FILE },
     memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),
   }
+}
+
+/** A text with paths inside of the folders of the settings as these were given: relative where they are. */
+export function withGivenPaths(
+  text: string,
+  { SOURCES, DATA_DIR, PUBLIC_DIR }: Record<string, string | undefined> = process.env,
+): string {
+  const given = [PUBLIC_DIR || 'public', DATA_DIR || 'data', dirname(SOURCES || 'data/sources.json')]
+  return given
+    .filter((folder) => !isAbsolute(folder))
+    .reduce((said, folder) => {
+      const path = new RegExp(`${RegExp.escape(resolve(folder))}(?:(/)|(?![^\\s,;:"]))`, 'g')
+      return said.replace(path, (_, inside) => (inside === undefined ? folder : `${folder.replace(/\/$/, '')}/`))
+    }, text)
 }
 
 const DEFAULT_MEMORY_SHARE = 0.6

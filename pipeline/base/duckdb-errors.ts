@@ -16,7 +16,6 @@ const DUCKDB_ERRORS = {
   cut: [/Could not read enough bytes/, 'is damaged'],
   // Of the content of raw files.
   badQuote: [/state machine reached an invalid state/, 'a quote is misplaced'],
-  longLine: [/maximum_object_size/, 'a line is longer than 16 MiB'],
   notGzip: [/not a GZIP stream/, 'there is data after its compressed data'],
   badContent: [
     /^(INTERNAL|Invalid|Invalid Input|Conversion|Out of Range|Serialization) Error: /,

@@ -131,8 +131,8 @@ function located(path: readonly PropertyKey[], problem: string): string {
 function withValue({ message, code, ...issue }: z.core.$ZodIssue, input: unknown = issue.input): string {
   if (!/^(?:must|is not) /.test(message) || message.includes(', not ')) return message
   if (input === undefined) return code === 'custom' ? message : `is missing; it ${message}`
-  // A URL may have a password in it. A rule about several fields has no value of its own.
-  if (typeof input === 'object' || (typeof input === 'string' && input.includes('://'))) return message
+  // A rule about several fields has no value of its own.
+  if (typeof input === 'object') return message
   return `${message}${message.startsWith('must') ? ', not' : ':'} ${short(JSON.stringify(input))}`
 }
 
@@ -147,6 +147,8 @@ const KINDS: Record<string, string> = {
   null: 'null',
 }
 
+const FORMATS: Record<string, string> = { url: 'URL', uuid: 'UUID' }
+
 const LONGEST_VALUE = 60
 
 /** What is wrong with a value, where its schema does not say so itself. */
@@ -158,9 +160,7 @@ function phrase(issue: z.core.$ZodRawIssue): string | undefined {
     return `must be ${issue.values.map((each) => JSON.stringify(each)).join(' or ')}, ${written}`
   if (issue.code === 'too_small') return tooSmall(issue, written)
   if (issue.code === 'too_big') return `must ${bound(issue.origin, `at most ${issue.maximum}`)}, ${written}`
-  // A URL may have a password in it.
-  if (issue.code === 'invalid_format' && issue.format === 'url') return 'must be a valid URL'
-  if (issue.code === 'invalid_format') return `must be a valid ${issue.format}, ${written}`
+  if (issue.code === 'invalid_format') return `must be a valid ${FORMATS[issue.format] ?? issue.format}, ${written}`
   return issue.code === 'invalid_union' ? `must be ${kindsOf(issue)}, ${written}` : undefined
 }
 
@@ -183,7 +183,8 @@ function bound(origin: string, size: string): string {
   return origin === 'array' ? `have ${size} items` : `be ${size}`
 }
 
-function short(text: string): string {
+function short(value: string): string {
+  const text = value.replaceAll(/:[^/:@\s"]+@/g, ':…@')
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text
 }
 

@@ -58,11 +58,11 @@ export function formatBytes(bytes: number): string {
 }
 
 /** A count with its noun: `1 day`, `1,234 days`. */
-export function counted(count: number | string, noun: string): string {
+export function counted(count: bigint | number | string, noun: string): string {
   return `${formatInteger(count)} ${plural(count, noun)}`
 }
 
-export function plural(count: number | string, noun: string): string {
+export function plural(count: bigint | number | string, noun: string): string {
   return String(count) === '1' ? noun : `${noun}s`
 }
 

@@ -7,6 +7,7 @@ import { UtcDate } from '../contract/utc-date.ts'
 import type { ArchiveSummary } from '../rollup/archive-dates.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
+import { say } from './say.ts'
 import { section } from './summary.ts'
 
 export const archive = new Command('archive')
@@ -31,7 +32,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
       const { archiveDates: closeDates } = await import('../rollup/archive-dates.ts')
       return closeDates(config, { now: clock, report, signal, files: realFiles }, { before, dryRun })
     })
-    process.stderr.write(describe(summary, dryRun))
+    say(describe(summary, dryRun))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
   })
 

@@ -7,6 +7,7 @@ import { RESTATEMENT_REASONS } from '../contract/reason.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
+import { say } from './say.ts'
 import { describeSummary } from './summary.ts'
 
 export const build = new Command('build')
@@ -55,6 +56,6 @@ export async function runBuild({ json, ...options }: BuildOptions & { json: bool
     const module = await import('../build.ts')
     return module.build(config, { now: clock, report, signal, files: realFiles }, options)
   })
-  process.stderr.write(describeSummary(summary))
+  say(describeSummary(summary))
   if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
 }

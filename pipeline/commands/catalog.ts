@@ -2,10 +2,13 @@ import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { Command } from '@commander-js/extra-typings'
+import type { CatalogueError } from '../../server/schemas/embeddings-catalogue.ts'
 import type { EmbeddingsModel } from '../../server/schemas/embeddings-model.ts'
 import type { EmbeddingsCatalogue } from '../../server/store/embeddings-models.ts'
-import { BuildError, CliError } from '../base/errors.ts'
-import { realFiles, replaceFile } from '../base/files.ts'
+import { BuildError, CliError, reasonOf } from '../base/errors.ts'
+import { isMissing, realFiles, replaceFile } from '../base/files.ts'
+import { jsonIfAny } from '../base/json.ts'
+import { columnAt, lineAt, lineFinder, readJsonText } from '../base/json-text.ts'
 import { counted } from '../base/numbers.ts'
 import { CATALOGUE_FILE } from '../contract/embeddings-catalogue.ts'
 import { serverConfig } from './serve.ts'
@@ -84,11 +87,27 @@ async function readValid(
     return parseCatalogue(text)
   } catch (error) {
     if (!(error instanceof CatalogueError)) throw error
-    const { problems, problemCount, message } = error
+    const { problems, problemCount } = error
     if (json) printJson({ file, problems, problem_count: problemCount })
     const headline = `${nameOf(file)} is not a valid catalogue${consequence}:`
-    throw new BuildError(`${headline}\n${message.replaceAll(/^/gm, '  ')}`)
+    throw new BuildError([headline, ...linesOf(error, text)].join('\n  '))
   }
+}
+
+/** A line for each problem, with the line of the file that it is in. */
+function linesOf({ message, problems }: CatalogueError, text: string): string[] {
+  const value = jsonIfAny(text)
+  if (value === undefined) {
+    return readJsonText(text).map(
+      ({ offset, problem }) => `line ${lineAt(text, offset)}, column ${columnAt(text, offset)}: ${problem}`,
+    )
+  }
+  const lineOf = lineFinder(text)
+  const list = Array.isArray(value) ? [] : ['data']
+  return message.split('\n').map((line, position) => {
+    const { index, path = '' } = problems[position] ?? {}
+    return index === undefined ? line : `line ${lineOf([...list, index, ...path.split('.')])}: ${line}`
+  })
 }
 
 async function readInput(file: string): Promise<string> {
@@ -104,7 +123,7 @@ async function readNamed(file: string): Promise<Buffer> {
   try {
     return await readFile(file)
   } catch (error) {
-    throw new CliError(`${file} cannot be read: ${(error as Error).message}`)
+    throw new CliError(isMissing(error) ? `there is no file ${file}` : `${file} cannot be read: ${reasonOf(error)}`)
   }
 }
 

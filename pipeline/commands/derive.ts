@@ -1,4 +1,5 @@
 import { Command } from '@commander-js/extra-typings'
+import { counted } from '../base/numbers.ts'
 import type { Comparison, DeriveSummary } from '../publication/derive.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
@@ -33,5 +34,5 @@ function describe({ release, rows, files, out }: DeriveSummary): string {
     const count = counts.get(comparison as Comparison)?.length ?? 0
     return count === 0 ? [] : `${count} ${meaning}`
   })
-  return `${rows} rows of ${release} in ${files.length} files in ${out}: ${parts.join(', ')}`
+  return `${counted(rows, 'row')} of ${release} in ${counted(files.length, 'file')} in ${out}: ${parts.join(', ')}`
 }

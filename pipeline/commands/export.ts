@@ -5,6 +5,7 @@ import { counted, formatBytes } from '../base/numbers.ts'
 import type { ExportSummary } from '../publication/export.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
+import { say } from './say.ts'
 
 export const exportCopy = new Command('export')
   .description('Copy what is published into a folder for a static host. Run it again to bring the copy up to date.')
@@ -25,7 +26,7 @@ meanwhile. Files that you add after the first export, such as CNAME or _headers,
       const { exportPublished } = await import('../publication/export.ts')
       return exportPublished(config, { now: clock, report, signal, files: realFiles }, { folder, symlinks })
     })
-    process.stderr.write(describe(summary))
+    say(describe(summary))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
   })
 

@@ -7,6 +7,7 @@ import { describeShare } from '../dataset/published-share.ts'
 import type { UnknownModels } from '../rollup/unknown-models.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
+import { say } from './say.ts'
 import { table } from './table.ts'
 
 export const models = new Command('models')
@@ -60,7 +61,7 @@ function print(found: UnknownModels, add: string | undefined, dryRun: boolean): 
   const rows = add === undefined ? unknownRows(found) : addedRows(found)
   if (rows.length > 1) process.stdout.write(table(rows, add === undefined ? 1 : 2))
   const lines = add === undefined ? describeUnknown(found) : describeAdded(found, dryRun)
-  process.stderr.write(lines.map((line) => `${line}\n`).join(''))
+  say(lines.map((line) => `${line}\n`).join(''))
 }
 
 function unknownRows({ unknown }: UnknownModels): string[][] {

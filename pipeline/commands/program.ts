@@ -16,6 +16,7 @@ import { rejects } from './rejects.ts'
 import { endProgress } from './reporter.ts'
 import { reproduce } from './reproduce.ts'
 import { sample } from './sample.ts'
+import { say } from './say.ts'
 import { serve } from './serve.ts'
 import { store } from './store.ts'
 import { verify } from './verify.ts'
@@ -78,7 +79,7 @@ export async function run(words: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === DONE ? DONE : WRONG_USAGE
     endProgress(process.stderr)
-    process.stderr.write(`tokenboard: ${printableLines(explain(error))}\n`)
+    say(`tokenboard: ${printableLines(explain(error))}\n`)
     return error instanceof CliError ? WRONG_USAGE : FAILED
   }
 }

@@ -1,7 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { CliError } from '../base/errors.ts'
-import { formatInteger } from '../base/numbers.ts'
+import { counted, formatInteger } from '../base/numbers.ts'
 import { printable } from '../base/prose.ts'
 import { nearest } from '../contract/nearest.ts'
 import { REJECT_REASONS, type RejectReason } from '../raw/records.ts'
@@ -76,7 +76,7 @@ function printCounts(counts: readonly RejectsCount[]): void {
   const rows = counts.map(({ source, file, reason, records }) => [source, file, reason, formatInteger(records)])
   process.stdout.write(table([['source', 'file', 'reason', 'records'], ...rows], 3))
   process.stderr.write(
-    `${formatInteger(total(counts))} rejected records; --source, --file, --reason or --limit show some\n`,
+    `${counted(total(counts), 'rejected record')}; --source, --file, --reason or --limit show some\n`,
   )
 }
 
@@ -88,7 +88,7 @@ async function printSample(records: AsyncIterable<RejectedRecord>, most: number,
     return `${place}${shortened(printable(content.slice(0, width * 2)), width)}\n`
   })
   const more = all > most ? '; --limit shows more, --json all' : ''
-  process.stderr.write(`${formatInteger(Math.min(most, all))} of ${formatInteger(all)} rejected records${more}\n`)
+  process.stderr.write(`${formatInteger(Math.min(most, all))} of ${counted(all, 'rejected record')}${more}\n`)
 }
 
 async function printEach(

@@ -1,4 +1,5 @@
 import { clearLine, cursorTo } from 'node:readline'
+import { withGivenPaths } from '../base/config.ts'
 import type { BuildEvent } from '../base/effects.ts'
 import { formatBytes } from '../base/numbers.ts'
 import { printableLines } from '../base/prose.ts'
@@ -30,13 +31,13 @@ export function createReporter(output: NodeJS.WriteStream, clock: () => Date): R
       case 'done':
         endProgress(output)
         // Time outside stages counts for the next stage.
-        output.write(`${event.stage}: ${event.detail} (${((now - stageBefore) / 1000).toFixed(1)} s)\n`)
+        output.write(`${event.stage}: ${withGivenPaths(event.detail)} (${((now - stageBefore) / 1000).toFixed(1)} s)\n`)
         stageBefore = now
         progress = undefined
         break
       case 'notice':
         endProgress(output)
-        output.write(`${printableLines(event.message)}\n`)
+        output.write(`${withGivenPaths(printableLines(event.message))}\n`)
         break
     }
   }

@@ -2,10 +2,13 @@ import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { BuildError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
+import type { NumberedInput } from '../release/inputs.ts'
 import { shown } from '../release/provenance-differences.ts'
 import type { Reproduction } from '../reproduce.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
+import { say } from './say.ts'
 
 export const reproduce = new Command('reproduce')
   .description('Make a release again from its raw files, in a temporary folder, and compare every file.')
@@ -26,18 +29,16 @@ export const reproduce = new Command('reproduce')
     if (json) process.stdout.write(`${JSON.stringify(reproduction)}\n`)
     if (!reproduction.equal) throw new BuildError(explain(reproduction))
     const { files } = reproduction
-    process.stderr.write(
-      `reproduced ${reproduction.release}: all ${files.length} files have the bytes that were published\n`,
-    )
+    say(`reproduced ${reproduction.release}: all ${counted(files.length, 'file')} have the bytes that were published\n`)
   })
 
 export function explain({ release, files, dates, provenance, left_out }: Reproduction): string {
   const others = files.filter(({ comparison }) => comparison !== 'equal').map(({ path }) => path)
-  const inputs = (which: readonly { ordinal: number; sha256: string }[]) =>
-    listed(which.map(({ ordinal, sha256 }) => `${ordinal} (SHA-256 ${shown(sha256)}…)`))
+  const inputs = (which: readonly NumberedInput[]) =>
+    listed(which.map(({ ordinal, sha256, file }) => `${file ?? `number ${ordinal}`} (SHA-256 ${shown(sha256)}…)`))
   const { tools = [], gone = [], other = [] } = provenance ?? {}
   const reasons = [
-    gone.length > 0 && `inputs that are gone or have changed, by their numbers in provenance.json: ${inputs(gone)}`,
+    gone.length > 0 && `inputs that are missing or have changed: ${inputs(gone)}`,
     gone.length > 0 && left_out.length > 0 && `files that are new or have changed since: ${listed(left_out)}`,
     other.length > 0 && `inputs that it was not made from, now archived or kept: ${inputs(other)}`,
     ...tools,

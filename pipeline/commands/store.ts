@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import { BuildError, CliError } from '../base/errors.ts'
 import { isInside, realFiles } from '../base/files.ts'
+import { counted, formatBytes } from '../base/numbers.ts'
 import { serverConfig } from './serve.ts'
 
 const SQLITE = 'sqlite:'
@@ -26,7 +27,7 @@ const backup = new Command('backup')
     const bytes = await backUp(path, file, realFiles.flush).catch((error: Error) => {
       throw new BuildError(`${path} could not be copied to ${file}: ${error.message}`, { cause: error })
     })
-    process.stderr.write(`copied the store to ${file}, ${bytes} bytes\n`)
+    process.stderr.write(`copied the store to ${file}, ${formatBytes(bytes)}\n`)
     if (json) process.stdout.write(`${JSON.stringify({ file, bytes })}\n`)
   })
 
@@ -49,7 +50,9 @@ const copy = new Command('copy')
     try {
       const target = await openStore(databaseUrl)
       const rows = await copyStore(source, target).finally(() => target.close())
-      process.stderr.write(`copied ${rows.api_keys} keys, ${rows.presets} presets and all else to ${target.name}\n`)
+      process.stderr.write(
+        `copied ${counted(rows.api_keys, 'key')}, ${counted(rows.presets, 'preset')} and all else to ${target.name}\n`,
+      )
       if (json) process.stdout.write(`${JSON.stringify({ rows })}\n`)
     } finally {
       await source.close()

@@ -2,14 +2,14 @@ import { counted, formatInteger } from '../base/numbers.ts'
 import type { BuildSummary } from '../build.ts'
 import type { Changes, DateChange } from '../dataset/changes.ts'
 import type { Warning } from '../dataset/checks.ts'
-import { describeShare } from '../dataset/published-share.ts'
+import { describeShare, howToAdd } from '../dataset/published-share.ts'
 
 export function describeSummary(summary: BuildSummary): string {
   const { outcome, synthetic, start_date, end_date, days, models, rows, total_tokens, path } = summary
   const lines = [
     `${headline(summary)}${synthetic ? ' (SYNTHETIC sample data)' : ''}`,
     `  days      ${days}, ${start_date} to ${end_date}`,
-    `  models    ${formatInteger(models)} with tokens, ${formatInteger(rows)} rows published`,
+    `  models    ${formatInteger(models)} with tokens, ${counted(rows, 'row')} published`,
     `  tokens    ${formatInteger(total_tokens)}`,
     ...describeRecords(summary.records),
     `  share     ${describeShare(summary.published_share)}`,
@@ -90,7 +90,7 @@ function describeRecords(records: BuildSummary['records']): string[] {
     .slice(0, WITHHELD_SHOWN)
     .map(
       ({ model, records: count, tokens }) =>
-        `${JSON.stringify(model)} (${formatInteger(count)} records, ${formatInteger(tokens)} tokens)`,
+        `${JSON.stringify(model)} (${counted(count, 'record')}, ${counted(tokens, 'token')})`,
     )
   const more = withheld.length > WITHHELD_SHOWN ? ` and ${withheld.length - WITHHELD_SHOWN} more` : ''
   return [
@@ -99,7 +99,12 @@ function describeRecords(records: BuildSummary['records']): string[] {
     ...(contradictory.length > 0
       ? [`            counted although their token counts contradict each other: ${contradictory.join(', ')}`]
       : []),
-    ...(unknown.length > 0 ? [`  withheld  models the registry does not know: ${unknown.join(', ')}${more}`] : []),
+    ...(unknown.length > 0
+      ? [
+          `  withheld  models the registry does not know: ${unknown.join(', ')}${more}`,
+          `            ${howToAdd(withheld)}`,
+        ]
+      : []),
   ]
 }
 

@@ -26,7 +26,7 @@ const NAMED = 5
 
 function describe({ releases, files, latest, not_verified, outdated_pages }: VerifySummary): string {
   return [
-    `verified ${releases} releases with ${files} files; ${latest} is current\n`,
+    `verified ${counted(releases, 'release')} with ${counted(files, 'file')}; ${latest} is current\n`,
     ...notVerified(not_verified, 'revision', 'that went with a withdrawn release'),
     ...notVerified(outdated_pages, 'page', 'made by another version; the next build replaces them'),
   ].join('')
@@ -40,7 +40,7 @@ function notVerified(paths: readonly string[], noun: string, why: string): strin
 
 async function verifyPlace(place: string, signal: AbortSignal): Promise<VerifySummary> {
   const onVerified = ({ release, rows }: { release: string; rows: number }) =>
-    process.stderr.write(`${release}: ${rows} rows, the same in every format\n`)
+    process.stderr.write(`${release}: ${counted(rows, 'row')}, the same in every format\n`)
   if (!/^https?:/i.test(place)) {
     const module = await import('../publication/verify.ts')
     return module.verify(place, { signal, report: onVerified })

@@ -4,6 +4,7 @@ import { realFiles } from '../base/files.ts'
 import type { WithdrawSummary } from '../publication/withdraw.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
+import { say } from './say.ts'
 
 export const withdraw = new Command('withdraw')
   .description(
@@ -28,7 +29,7 @@ what they say then. Settings (environment): DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_
       const effects = { now: clock, report, signal, files: realFiles }
       return module.withdraw(config, effects, { release, reason, dryRun })
     })
-    process.stderr.write(describe(summary))
+    say(describe(summary))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
   })
 

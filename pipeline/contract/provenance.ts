@@ -6,7 +6,7 @@ import { UtcDate } from './utc-date.ts'
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
 /** One raw file, by its position in the order of the hashes. Nothing reveals its name, source or arrival time. */
-const Input = z.object({
+const ListedInput = z.object({
   ordinal: z.int().positive(),
   /**
    * Of the decompressed content, so compressing, renaming or archiving a file does not change it. For sums, which could
@@ -14,6 +14,10 @@ const Input = z.object({
    */
   sha256: Sha256,
 })
+export type ListedInput = z.infer<typeof ListedInput>
+
+/** The same hashes, sorted and put together into one: the root of a Merkle tree with the prefixes of RFC 6962. */
+const InputsRoot = z.strictObject({ count: z.int().nonnegative(), merkle_root: Sha256 })
 
 /** `provenance.json`: what a release was made from and with. It has no machine names and no paths. */
 export const Provenance = z.object({
@@ -29,7 +33,9 @@ export const Provenance = z.object({
   sql_sha256: Sha256,
   duckdb: z.string(),
   registry: z.object({ models_sha256: Sha256.nullable(), aliases_sha256: Sha256.nullable() }),
-  /** Sorted by hash. Two files with the same content are two inputs. */
-  inputs: z.array(Input),
+  /** Absent where the inputs are listed, as up to version 0.4.0. */
+  provenance_version: z.literal(2).optional(),
+  /** Two files with the same content are two inputs. A list is sorted by hash. */
+  inputs: z.union([z.array(ListedInput), InputsRoot]),
 })
 export type Provenance = z.infer<typeof Provenance>

@@ -17,7 +17,7 @@ export function refuseNewReading(
   const shown = dates
     .slice(0, DATES_SHOWN)
     .map((date) => `  ${date}: ${tokensOf(rows.filter((row) => row.date === date))}`)
-  const more = dates.length > DATES_SHOWN ? [`  and ${dates.length - DATES_SHOWN} more dates`] : []
+  const more = dates.length > DATES_SHOWN ? [`  and ${counted(dates.length - DATES_SHOWN, 'more date')}`] : []
   return (
     'this version of Tokenboard reads some sources differently, which changes final dates; nothing was published\n' +
     `${[...shown, ...more].join('\n')}\ndocs/upgrading.md says what is read differently. If the numbers are right, publish ` +

@@ -66,11 +66,11 @@ export function checkWithheldShare(
     `does not know, more than max_withheld_share ${percent(limit)}`
   if (sources.max_withheld_share === undefined && !isFirst) {
     const advice = 'set "max_withheld_share" in the sources file to stop builds that withhold more'
-    report({ kind: 'notice', message: `warning: ${found}${describeUnknown(share, sources)}\n${advice}` })
+    report({ kind: 'notice', message: `warning: ${found}${describeUnknown(share)}\n${advice}` })
     return
   }
   throw new BuildError(
-    `${found}; nothing was published${describeUnknown(share, sources)}\n` +
+    `${found}; nothing was published${describeUnknown(share)}\n` +
       'to withhold them on purpose, raise "max_withheld_share" in the sources file',
   )
 }
@@ -78,17 +78,25 @@ export function checkWithheldShare(
 const MODELS_SHOWN = 10
 
 /** Lists the largest unknown models and how to add them; '' if there are none. */
-export function describeUnknown({ unknown }: Share, { models_file }: Pick<Sources, 'models_file'>): string {
+export function describeUnknown({ unknown }: Share): string {
   if (unknown.length === 0) return ''
   const shown = unknown.slice(0, MODELS_SHOWN)
   return [
     '',
     ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${formatInteger(tokens)} tokens`),
     ...(unknown.length > shown.length ? [`  and ${unknown.length - shown.length} more`] : []),
-    '`tokenboard models` (make models) lists all of them and adds those that you name to ' +
-      `${models_file ?? 'the registry'}: \`tokenboard models --add public NAME…\` (make models ARGS='--add public NAME…') ` +
-      'for those to publish, then --add private --all for the rest. What is published stays public',
+    howToAdd(unknown),
   ].join('\n')
+}
+
+const MODELS_NAMED = 3
+
+/** The command that adds unknown models to the registry, in a line. */
+export function howToAdd(unknown: readonly Pick<WithheldModel, 'model'>[]): string {
+  const names = unknown.map(({ model }) => model)
+  // Others would need quotes.
+  const isPlain = names.length <= MODELS_NAMED && names.every((name) => /^\w[\w./:@+-]*$/.test(name))
+  return `to add: make models ARGS="--add public ${isPlain ? names.join(' ') : 'NAME…'}" (or --add private); make models lists all`
 }
 
 export function describeShare({ share, start_date, end_date, withheld_tokens }: PublishedShare): string {

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
 import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
+import { counted } from '../base/numbers.ts'
 import type { ManifestDraft } from '../contract/manifest.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
@@ -55,7 +56,7 @@ export function nothingToPublish(records: RecordCounts, lastDate: UtcDate): stri
   const why = reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')
   return (
     `there is no public usage from ${DATASET_START} to ${lastDate}, so nothing was published; ` +
-    `${read} records were read${why === '' ? '' : `: ${why}`}`
+    `${counted(read, 'record')} ${read === 1 ? 'was' : 'were'} read${why === '' ? '' : `: ${why}`}`
   )
 }
 

@@ -3,6 +3,7 @@ import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { isThere, readTextIfAny } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import { FIRST_DATA_VERSION, type ReleaseIndex } from '../contract/manifest.ts'
 import { INDEX_PATH } from '../contract/published-paths.ts'
 import { type Chain, chooseChain, kindOfChain } from '../release/chain.ts'
@@ -91,5 +92,5 @@ export async function keepChain(publicDir: string, target: string, effects: Effe
   await files.remove(target)
   await files.rename(staging, target)
   await files.flush(dirname(dirname(target)))
-  report({ kind: 'done', stage: 'keep', detail: `${published.length} published files in ${target}` })
+  report({ kind: 'done', stage: 'keep', detail: `${counted(published.length, 'published file')} in ${target}` })
 }

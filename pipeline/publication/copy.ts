@@ -4,6 +4,7 @@ import { CHECKSUMS_FILE } from '../base/checksums.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, ifAny, statsIfAny } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
 import { isCopiedUnlisted, LATEST_PATH, publishedPath } from '../contract/published-paths.ts'
@@ -122,7 +123,7 @@ export async function hashFiles(published: readonly PublishedFile[], effects: Ef
     return [path, target === undefined ? `sha256:${(await hashFile(source)).sha256}` : `-> ${target}`]
   }
   const contents = await eachFile(published, 'compare', contentOf, effects)
-  effects.report({ kind: 'done', stage: 'compare', detail: `${published.length} published files` })
+  effects.report({ kind: 'done', stage: 'compare', detail: counted(published.length, 'published file') })
   return new Map(contents)
 }
 

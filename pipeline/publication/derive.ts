@@ -6,6 +6,7 @@ import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError } from '../base/errors.ts'
 import { namesIn, readIfAny, statsIfAny } from '../base/files.ts'
 import { jsonIfAny, parse } from '../base/json.ts'
+import { counted } from '../base/numbers.ts'
 import { withTemporaryDatabase } from '../base/scratch.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { contentHash, writeJson } from '../base/text.ts'
@@ -97,7 +98,9 @@ async function readRelease(database: Database, path: string): Promise<{ footer: 
   const said = parse(Footer, footer, `the footer of ${path}`, BuildError)
   const found = contentHash(rows)
   if (rows.length === 0 || found !== said.content_hash) {
-    throw new BuildError(`${path} holds ${rows.length} rows with ${found}, but its footer says ${said.content_hash}`)
+    throw new BuildError(
+      `${path} holds ${counted(rows.length, 'row')} with ${found}, but its footer says ${said.content_hash}`,
+    )
   }
   return { footer: said, rows }
 }

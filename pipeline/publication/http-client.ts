@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BuildError, CliError } from '../base/errors.ts'
+import { counted } from '../base/numbers.ts'
 
 export interface Patience {
   /** Milliseconds without data before the connection counts as dead. */
@@ -65,7 +66,8 @@ export class RemoteFiles {
         this.#signal.throwIfAborted()
         if (!(error instanceof PassingError)) throw error
         const wait = this.#patience.waitsMs[attempt]
-        if (wait === undefined) throw new BuildError(`${url} ${error.message}; it was asked for ${attempt + 1} times`)
+        if (wait === undefined)
+          throw new BuildError(`${url} ${error.message}; it was asked for ${counted(attempt + 1, 'time')}`)
         await sleep(Math.min(Math.max(wait, error.waitMs), LONGEST_WAIT_MS), undefined, { signal: this.#signal })
       }
     }

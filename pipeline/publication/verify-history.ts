@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
+import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
 import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
 import type { DataVersion, Manifest, ReleaseEntry, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
@@ -71,7 +72,7 @@ export class HistoryCheck {
     const changes = await readChanges(this.#database, file)
     const listed = manifest.files.find((each) => each.path === CHANGES_FILE)
     if (listed?.rows !== undefined && listed.rows !== changes.length) {
-      throw new BuildError(`${file} has ${changes.length} rows, but the manifest says ${listed.rows}`)
+      throw new BuildError(`${file} has ${counted(changes.length, 'row')}, but the manifest says ${listed.rows}`)
     }
     const named = manifest.changes?.previous ?? null
     if (named === this.#previousName) {

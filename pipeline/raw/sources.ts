@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
-import { CliError, withAllFaults } from '../base/errors.ts'
+import { CliError, reasonOf, withAllFaults } from '../base/errors.ts'
 import { hashFile, isMissing, statsIfAny, toText } from '../base/files.ts'
 import { jsonIfAny, parseJson, withoutMark } from '../base/json.ts'
 import { nearest } from '../contract/nearest.ts'
@@ -323,7 +323,9 @@ async function readText(path: string, remedy = ''): Promise<string> {
   } catch (error) {
     if (error instanceof CliError) throw error
     if (isMissing(error)) throw new CliError(`there is no file ${path}${remedy}`)
-    throw new CliError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    if (error instanceof Error && 'code' in error && error.code === 'EISDIR')
+      throw new CliError(`${path} is a folder, not a file`)
+    throw new CliError(`${path} cannot be read: ${reasonOf(error)}`)
   }
 }
 

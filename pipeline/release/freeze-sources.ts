@@ -1,12 +1,12 @@
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import type { Provenance } from '../contract/provenance.ts'
 import { hashContent } from '../raw/files/content.ts'
 import { findInputFiles, type InputFile } from '../raw/files/find.ts'
 import { recognize } from '../raw/files/recognize.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { InputName } from './input-names.ts'
+import type { Input } from './inputs.ts'
 
 export interface FrozenSources {
   sources: Sources
@@ -16,7 +16,7 @@ export interface FrozenSources {
 /** Keeps only files whose content was an input of the release, by any name. Disables checks that the release passed. */
 export async function freezeSources(
   sources: Sources,
-  inputs: Provenance['inputs'],
+  inputs: readonly Pick<Input, 'sha256'>[],
   nameOf: InputName,
   { signal, report }: Pick<Effects, 'signal' | 'report'>,
 ): Promise<FrozenSources> {

@@ -1,19 +1,28 @@
 import type { Provenance } from '../contract/provenance.ts'
+import type { NumberedInput } from './inputs.ts'
 
 export interface ProvenanceDifferences {
   tools: string[]
   /** Inputs only of the first release, by its ordinals. */
-  gone: Provenance['inputs']
+  gone: NumberedInput[]
   /** Inputs only of the second release, by its ordinals. */
-  other: Provenance['inputs']
+  other: NumberedInput[]
 }
 
-export function compareProvenance(first: Provenance, second: Provenance): ProvenanceDifferences {
-  return {
-    tools: toolsThatDiffer(first, second),
-    gone: withoutThose(first.inputs, second.inputs),
-    other: withoutThose(second.inputs, first.inputs),
+/** `inputs`: those of both; undefined if it is not known which the first release had. */
+export function compareProvenance(
+  first: Provenance,
+  second: Provenance,
+  inputs: { first: readonly NumberedInput[]; second: readonly NumberedInput[] } | undefined,
+): ProvenanceDifferences {
+  const tools = toolsThatDiffer(first, second)
+  if (inputs !== undefined) {
+    const [gone, other] = [withoutThose(inputs.first, inputs.second), withoutThose(inputs.second, inputs.first)]
+    return { tools, gone, other }
   }
+  const isSame = JSON.stringify(first.inputs) === JSON.stringify(second.inputs)
+  const unknown = `the inputs are others than those of the release, and it is not known which`
+  return { tools: isSame ? tools : [...tools, unknown], gone: [], other: [] }
 }
 
 function toolsThatDiffer(first: Provenance, second: Provenance): string[] {
@@ -34,7 +43,7 @@ export function shown(text: string | null): string {
   return text === null ? 'none' : text.slice(0, SHOWN)
 }
 
-function withoutThose(inputs: Provenance['inputs'], others: Provenance['inputs']): Provenance['inputs'] {
+function withoutThose(inputs: readonly NumberedInput[], others: readonly NumberedInput[]): NumberedInput[] {
   const left = new Map([...Map.groupBy(others, ({ sha256 }) => sha256)].map(([sha256, { length }]) => [sha256, length]))
   return inputs.filter(({ sha256 }) => {
     const count = left.get(sha256) ?? 0

@@ -8,17 +8,22 @@ import type { Manifest, ManifestDraft } from '../contract/manifest.ts'
 import { Provenance } from '../contract/provenance.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
+import { type Input, numbered } from './inputs.ts'
 
 export const PROVENANCE_FILE = 'provenance.json'
 
-/** What a build read. `inputs` are the SHA-256 hashes of what the raw files contain, in any order. */
+/** What a build read. */
 export interface Ingredients {
-  inputs: readonly string[]
+  inputs: readonly Input[]
+  /** Whether the inputs are published as a list: only to make an old release again. */
+  isListed?: boolean
   registry: Provenance['registry']
   last_credible_date?: Provenance['last_credible_date']
 }
 
-export function provenanceOf(draft: ManifestDraft, { inputs, registry, last_credible_date }: Ingredients): Provenance {
+type Told = Pick<Provenance, 'registry' | 'inputs' | 'last_credible_date'>
+
+export function provenanceOf(draft: ManifestDraft, { registry, inputs, last_credible_date }: Told): Provenance {
   const { dataset, release, as_of, version, content_hash, generator } = draft
   return {
     dataset,
@@ -31,7 +36,8 @@ export function provenanceOf(draft: ManifestDraft, { inputs, registry, last_cred
     sql_sha256: hashOfSql(),
     duckdb: generator.duckdb,
     registry,
-    inputs: inputs.toSorted().map((sha256, position) => ({ ordinal: position + 1, sha256 })),
+    ...(!Array.isArray(inputs) && { provenance_version: 2 }),
+    inputs,
   }
 }
 
@@ -48,7 +54,8 @@ export async function verifyProvenance(folder: string, manifest: Manifest): Prom
   if (provenance === undefined) return
   const path = join(folder, PROVENANCE_FILE)
   const { code, registry, inputs, last_credible_date } = provenance
-  const expected = provenanceOf(manifest, { inputs: inputs.map(({ sha256 }) => sha256), registry, last_credible_date })
+  const inOrder = Array.isArray(inputs) ? numbered(inputs.map(({ sha256 }) => ({ sha256 }))) : inputs
+  const expected = provenanceOf(manifest, { inputs: inOrder, registry, last_credible_date })
   const listed = { ...provenance, code: { ...code, sha256: '' }, sql_sha256: '' }
   const same = { ...expected, code: { ...expected.code, sha256: '' }, sql_sha256: '' }
   const wrong = Object.entries(same).find(

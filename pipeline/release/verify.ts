@@ -4,6 +4,7 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { type FileHash, readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
+import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
@@ -62,7 +63,7 @@ async function verifyRows(database: Database, folder: string, manifest: Manifest
     const hash = contentHash(rows)
     if (rows.length !== manifest.rows || hash !== manifest.content_hash) {
       throw new BuildError(
-        `${join(folder, path)} holds ${rows.length} rows with ${hash}, but ${MANIFEST_FILE} says ${manifest.rows} rows with ${manifest.content_hash}`,
+        `${join(folder, path)} holds ${counted(rows.length, 'row')} with ${hash}, but ${MANIFEST_FILE} says ${counted(manifest.rows, 'row')} with ${manifest.content_hash}`,
       )
     }
   }

@@ -3,6 +3,7 @@ import type { PipelineConfig } from '../base/config.ts'
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { CliError } from '../base/errors.ts'
+import { counted } from '../base/numbers.ts'
 import { provisionalFrom } from '../contract/manifest.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
@@ -85,7 +86,7 @@ export async function archiveDates(
       if (dryRun) return { outcome: 'would_archive', ...summary }
       signal.throwIfAborted()
       const path = await archive.add(staged, files)
-      report({ kind: 'done', stage: 'archive', detail: `${records} records` })
+      report({ kind: 'done', stage: 'archive', detail: counted(records, 'record') })
       return { outcome: 'archived', ...summary, path }
     } finally {
       await files.remove(staging)

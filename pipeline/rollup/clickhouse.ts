@@ -2,6 +2,7 @@ import type { ClickHouseLogin } from '../base/config.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError, CliError } from '../base/errors.ts'
 import type { Files } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import { addDays, mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
 import { FIRST_CREDIBLE_DATE } from '../raw/credible-dates.ts'
 import type { ClickHouseChoice } from '../raw/engine.ts'
@@ -85,7 +86,10 @@ async function updateDays(request: RollupRequest, options: ClickHouseEngineOptio
   })
   if (dates.length > 0) {
     await askForAll(dates, known, reading, request, options)
-    request.onStage({ stage: `query ${choice.source.name}`, detail: `${dates.length} of ${wanted.length} days` })
+    request.onStage({
+      stage: `query ${choice.source.name}`,
+      detail: `${dates.length} of ${counted(wanted.length, 'day')}`,
+    })
   }
   const others = entries.filter(({ date }) => isDay(date) && !wanted.includes(date)).map(({ date }) => date)
   if (others.length > 0) await database.transaction(() => forgetDays(database, others))
@@ -152,7 +156,7 @@ async function forgetRawFiles(
     const short = days.find(({ date, records }) => (counts.get(date) ?? 0n) < records)
     if (short !== undefined) {
       throw new BuildError(
-        `raw files had ${short.records} records of ${short.date}, but ClickHouse, which replaces them, has ${counts.get(short.date) ?? 0n}. ` +
+        `raw files had ${counted(short.records, 'record')} of ${short.date}, but ClickHouse, which replaces them, has ${counts.get(short.date) ?? 0n}. ` +
           'Archive such dates with tokenboard archive before the switch; or set "on_missing": "remove" in the sources file to ' +
           'count only what ClickHouse has',
       )
@@ -163,7 +167,7 @@ async function forgetRawFiles(
     await forgetRejects(database)
   })
   request.onNotice(
-    `source ${JSON.stringify(choice.source.name)}: ClickHouse replaces ${names.length} raw files, such as ` +
+    `source ${JSON.stringify(choice.source.name)}: ClickHouse replaces ${counted(names.length, 'raw file')}, such as ` +
       `${names[0]}, whose records are no longer counted`,
   )
 }
@@ -192,7 +196,7 @@ function isAccepted(
 ): boolean {
   const records = netRecords(answer)
   if (records >= previous.net_records) return true
-  const what = `${previous.date} had ${previous.net_records} records when it was last queried and has ${records} now`
+  const what = `${previous.date} had ${counted(previous.net_records, 'record')} when it was last queried and has ${records} now`
   if (on_missing === 'fail') {
     throw new BuildError(
       `${what}. If that is right, accept it with --reread ${previous.date}; or set "on_missing" in the sources file to "keep" to ` +

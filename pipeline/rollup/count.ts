@@ -1,5 +1,6 @@
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
+import { counted } from '../base/numbers.ts'
 import { recordColumns } from '../raw/files/columns.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../raw/files/group.ts'
 import { defineUsage } from '../raw/ingest.ts'
@@ -107,7 +108,7 @@ async function verifyAllRead(database: Database, groups: readonly InputGroup[]):
     const records = read.get(link) ?? 0n
     if (csvRecords === undefined || records === BigInt(csvRecords)) continue
     throw new BuildError(
-      `${name} cannot be read whole: it has ${csvRecords} records, but DuckDB finds ${records}; a quote is misplaced, or ` +
+      `${name} cannot be read whole: it has ${counted(csvRecords, 'record')}, but DuckDB finds ${records}; a quote is misplaced, or ` +
         'the file changed meanwhile',
     )
   }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
+import { counted } from '../base/numbers.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import type { Contents } from '../raw/files/content.ts'
 import { type FoundFiles, findInputFiles, type InputFile, isUnlisted } from '../raw/files/find.ts'
@@ -147,7 +148,8 @@ function reportSurvey(
   for (const pattern of unmatched) onNotice(`${name}: no file matches ${pattern}`)
   if (compared.unlisted.length > 0) {
     const [first, ...others] = compared.unlisted.map((file) => file.name)
-    const more = others.length > 0 ? ` and ${others.length} more files are` : ' is'
+    const more =
+      others.length > 0 ? ` and ${counted(others.length, 'more file')} ${others.length === 1 ? 'is' : 'are'}` : ' is'
     onNotice(`${name}: ${first}${more} no longer named by the source: the records are not counted`)
   }
   if (compared.reread.length > 0) {

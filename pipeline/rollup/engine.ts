@@ -8,6 +8,7 @@ import type {
   RejectedInFile,
 } from '../raw/records.ts'
 import type { Sources } from '../raw/sources.ts'
+import type { Input } from '../release/inputs.ts'
 
 export interface Progress {
   share: number
@@ -29,8 +30,8 @@ export interface RollupRequest {
   /** Per source, UTC date, API key and `is_byok`. Records without a key are not included. */
   onKeySpend(usage: KeySpendRow): void
   onOldCounts(counted: OldCounts): void
-  /** Per raw file in the rollup, even a missing one: the SHA-256 of its decompressed content. */
-  onInput(sha256: string): void
+  /** Per raw file in the rollup, even a missing one. `sha256` is of its decompressed content. */
+  onInput(input: Input): void
   onNotice(message: string): void
 }
 

@@ -1,4 +1,5 @@
 import { BuildError } from '../base/errors.ts'
+import { counted } from '../base/numbers.ts'
 import type { Source } from '../raw/sources.ts'
 import { isDay } from './days.ts'
 import type { RollupRequest } from './engine.ts'
@@ -34,7 +35,7 @@ function checkNoDays(source: Source, missing: readonly KnownFile[]): void {
   const [first] = days
   if (first === undefined) return
   throw new BuildError(
-    `source ${JSON.stringify(source.name)}: raw files would replace ${days.length} days from ClickHouse, such as ${first.name}. ` +
+    `source ${JSON.stringify(source.name)}: raw files would replace ${counted(days.length, 'day')} from ClickHouse, such as ${first.name}. ` +
       'Use ClickHouse again; or set "on_missing": "remove" in the sources file to count only the files; ' +
       'or archive these dates with tokenboard archive, using ClickHouse, before listing the files',
   )
@@ -50,7 +51,7 @@ export function decideReplaced(
   if (replaces === undefined) return { forget: [], keep: [] }
   if (records >= replaces.open_records) return { forget: [replaces], keep: [] }
   const what =
-    `source ${JSON.stringify(source.name)}: ${name} had ${replaces.open_records} records in a previous build ` +
+    `source ${JSON.stringify(source.name)}: ${name} had ${counted(replaces.open_records, 'record')} in a previous build ` +
     `and has ${records} now`
   if (on_missing === 'fail') throw new BuildError(`${what}. ${CHOICES}`)
   onNotice(
@@ -77,7 +78,7 @@ const CHOICES =
   'their dates with tokenboard archive before removing files'
 
 function describe(files: readonly KnownFile[]): string {
-  const names = files.slice(0, NAMES_SHOWN).map((file) => `${file.name} (${file.open_records} records)`)
-  const more = files.length > NAMES_SHOWN ? ` and ${files.length - NAMES_SHOWN} more files` : ''
+  const names = files.slice(0, NAMES_SHOWN).map((file) => `${file.name} (${counted(file.open_records, 'record')})`)
+  const more = files.length > NAMES_SHOWN ? ` and ${counted(files.length - NAMES_SHOWN, 'more file')}` : ''
   return `${names.join(', ')}${more}`
 }

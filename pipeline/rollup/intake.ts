@@ -16,6 +16,7 @@ import { writeSample } from '../raw/sample/write.ts'
 import { type ReadOptions, readSources, type Sources } from '../raw/sources.ts'
 import { kindOfChain } from '../release/chain.ts'
 import { readIndex } from '../release/index.ts'
+import type { Input } from '../release/inputs.ts'
 import { Archive } from './archive.ts'
 import { createDuckDbEngine } from './duckdb.ts'
 import type { RollupEngine } from './engine.ts'
@@ -157,7 +158,7 @@ export async function leaveSample({ database, publicDir }: Workspace, archive: A
 export async function readRecords(
   engine: RollupEngine,
   sources: Sources,
-  { account, usage, inputs }: { account: Account; usage?: KeySpendLedger; inputs?: string[] },
+  { account, usage, inputs }: { account: Account; usage?: KeySpendLedger; inputs?: Input[] },
   { report }: Effects,
 ): Promise<void> {
   report({ kind: 'stage', stage: 'read' })
@@ -173,7 +174,7 @@ export async function readRecords(
     onRowsOfSums: ({ rows, rejected }) => account.addRowsOfSums(Number(rows), Number(rejected)),
     onKeySpend: (row) => usage?.add(row),
     onOldCounts: (counted) => account.addOldCounts(counted),
-    onInput: (sha256) => inputs?.push(sha256),
+    onInput: (input) => inputs?.push(input),
     onNotice: (message) => report({ kind: 'notice', message }),
   })
   await sources.objects?.tidy()

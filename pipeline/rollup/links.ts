@@ -60,7 +60,7 @@ export class Links {
 
   async naming(error: unknown): Promise<unknown> {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') return error
-    const known = (['badQuote', 'longLine', 'notGzip'] as const).find((name) => isDuckDbError(error, name))
+    const known = (['badQuote', 'notGzip'] as const).find((name) => isDuckDbError(error, name))
     const named = this.#linked.find(({ link }) => error.message.includes(link))
     if (named === undefined && known === undefined && !isDuckDbError(error, 'badContent')) return error
     const file = named ?? (await this.#findUnreadable())

@@ -229,17 +229,21 @@ ORDER BY ALL
 -- The contents that the usage comes from: of files at hand, kept or archived. A content that two files have at once
 -- counts twice; one that was renamed since it was archived counts once.
 WITH known AS (
-  SELECT sha256, count(*) AS copies FROM state_files WHERE source = getvariable('source') GROUP BY ALL
+  SELECT sha256, list(name ORDER BY name) AS names FROM state_files WHERE source = getvariable('source') GROUP BY ALL
 ),
 archived AS (
-  SELECT sha256, count(DISTINCT name) AS copies FROM core_archived_inputs GROUP BY ALL
+  SELECT sha256, list_sort(list(DISTINCT name)) AS names FROM core_archived_inputs GROUP BY ALL
 ),
 contents AS (
-  SELECT sha256, max(copies) AS copies FROM (FROM known UNION ALL FROM archived) GROUP BY ALL
+  SELECT
+    sha256,
+    CASE WHEN len(archived.names) > coalesce(len(known.names), 0) THEN archived.names ELSE known.names END AS names
+  FROM known
+  FULL JOIN archived USING (sha256)
 )
-SELECT sha256
-FROM contents, range(copies)
-ORDER BY sha256
+SELECT sha256, unnest(names) AS file
+FROM contents
+ORDER BY ALL
 
 -- name: usage_by_day
 -- What the raw files of a source have of each UTC day, without duplicates and rejected records, whatever its visibility.

@@ -1,5 +1,6 @@
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
+import { counted } from '../base/numbers.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { UsageSource } from '../raw/engine.ts'
 import type { ComparedRecords, ExclusionReason, KeySpendRow, RejectReason } from '../raw/records.ts'
@@ -30,7 +31,7 @@ export async function deliver(database: Database, source: UsageSource, request: 
   await reportNotes(database, source, request)
   await reportLate(database, source, request)
   await reportKeySpend(database, source, request)
-  await reportInputs(database, request)
+  await reportInputs(database, source, request)
   await database.run('result/create')
   await assertAccounted(database)
   type Row = {
@@ -114,10 +115,12 @@ async function reportLate(database: Database, source: UsageSource, request: Roll
   const late = rows.filter(({ reason }) => reason === 'archived_date')
   if (late.length === 0) return
   const sum = (some: readonly Row[]) => some.reduce((total, { records }) => total + records, 0n)
-  const files = [...Map.groupBy(late, ({ file }) => file)].map(([file, some]) => `${file} (${sum(some)} records)`)
-  const more = files.length > LATE_FILES_SHOWN ? ` and ${files.length - LATE_FILES_SHOWN} more files` : ''
+  const files = [...Map.groupBy(late, ({ file }) => file)].map(
+    ([file, some]) => `${file} (${counted(sum(some), 'record')})`,
+  )
+  const more = files.length > LATE_FILES_SHOWN ? ` and ${counted(files.length - LATE_FILES_SHOWN, 'more file')}` : ''
   request.onNotice(
-    `source ${JSON.stringify(source.name)}: ${sum(late)} records came after their date was archived and are not counted: ` +
+    `source ${JSON.stringify(source.name)}: ${counted(sum(late), 'record')} came after their date was archived and ${sum(late) === 1n ? 'is' : 'are'} not counted: ` +
       `${files.slice(0, LATE_FILES_SHOWN).join(', ')}${more}`,
   )
 }
@@ -132,13 +135,14 @@ async function reportKeySpend(database: Database, source: UsageSource, request: 
   }
   if (misread === 0n) return
   request.onNotice(
-    `source ${JSON.stringify(source.name)}: ${misread} records of API keys have a cost_usd or is_byok that is negative ` +
+    `source ${JSON.stringify(source.name)}: ${counted(misread, 'record')} of API keys ${misread === 1n ? 'has' : 'have'} a cost_usd or is_byok that is negative ` +
       'or cannot be read; such a cost counts as 0, such an is_byok as false',
   )
 }
 
-async function reportInputs(database: Database, request: RollupRequest): Promise<void> {
-  for (const { sha256 } of await database.rows<{ sha256: string }>('result/inputs')) request.onInput(sha256)
+async function reportInputs(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
+  const inputs = await database.rows<{ sha256: string; file: string }>('result/inputs')
+  for (const input of inputs) request.onInput({ ...input, source: source.name })
 }
 
 /** Every record must be in one row of the result. Otherwise it is our own bug. */

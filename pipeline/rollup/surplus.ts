@@ -1,4 +1,5 @@
 import type { Database } from '../base/database.ts'
+import { counted } from '../base/numbers.ts'
 import { type GroupedFile, regroup } from '../raw/files/group.ts'
 import { defineUsage } from '../raw/ingest.ts'
 import type { Source } from '../raw/sources.ts'
@@ -44,7 +45,7 @@ export async function findSurplus(
   }
   if (work.length === 0) return
   const count = new Set(days.map((day) => day.day_number)).size
-  request.onStage({ stage, detail: `${count} days compared` })
+  request.onStage({ stage, detail: `${counted(count, 'day')} compared` })
 }
 
 async function daysWithDuplicates(database: Database, batch: readonly IdentifiedDay[]): Promise<IdentifiedDay[]> {

@@ -25,7 +25,7 @@ function patternFor(names: readonly string[], root: string, others: readonly str
   if (names.length === 1 && others.some((name) => dirname(name) === dirname(first))) return undefined
   const ending = endingOf(first)
   const common = commonFolder(names)
-  const folders = foldersBetween(isObjectUrl(root) ? root.replace(/\/+$/, '') : normalize(`${root}/.`), common)
+  const folders = foldersBetween(isObjectUrl(root) ? root.replace(/(?<!\/)\/+$/, '') : normalize(`${root}/.`), common)
   const start = commonStart(names.map((name) => name.slice(name.lastIndexOf('/') + 1, -ending.length)))
   if (/[*?[\]{}()\\]/.test(`${common}${start}${ending}`)) return undefined
   // A folder of its own first: then files of other sources that come later do not matter.
@@ -62,7 +62,7 @@ function commonStart(names: readonly string[]): string {
   const [first = '', ...others] = names
   let length = first.length
   while (!others.every((name) => name.startsWith(first.slice(0, length)))) length -= 1
-  return first.slice(0, length).replace(/\d+$/, '')
+  return first.slice(0, length).replace(/(?<!\d)\d+$/, '')
 }
 
 /** As the sources file names it: relative to its folder, unless it was given as an absolute path. */

@@ -3,6 +3,7 @@ import { join, normalize, resolve } from 'node:path'
 import { CliError, reasonOf } from '../base/errors.ts'
 import { isMissing, statsIfAny } from '../base/files.ts'
 import { describeFile, formatOf, type InputFile } from '../raw/files/find.ts'
+import { recognize } from '../raw/files/recognize.ts'
 import { describeGiven } from '../raw/inspect.ts'
 import { isObjectUrl, type ObjectCopies } from '../raw/objects/object.ts'
 import { isSampleFolder } from '../raw/sample/folder.ts'
@@ -31,7 +32,7 @@ const ENDINGS = '{csv,ndjson,jsonl,json,parquet}{,.gz,.zst}'
 /** The entry that lists the raw files of a bucket or a folder in it. */
 export function bucketEntry(url: string): string {
   const isOne = formatOf(url) !== undefined || /[*?[{]/.test(url)
-  return isOne ? url : `${url.replace(/\/+$/, '')}/**/*.${ENDINGS}`
+  return isOne ? url : `${url.replace(/(?<!\/)\/+$/, '')}/**/*.${ENDINGS}`
 }
 
 /** Finds the raw files of folders and buckets. Throws `CliError` for a path that is missing. */
@@ -45,7 +46,7 @@ export async function findLogs(paths: readonly string[], objects: ObjectCopies |
   }
   for (const [url, path] of objects?.paths ?? []) {
     const root = paths.find((each) => isObjectUrl(each) && url.startsWith(each) && url !== each)
-    found.files.push({ ...(await describeFile(path, url)), root })
+    found.files.push({ ...(await recognize(await describeFile(path, url))), root })
   }
   return withoutRepeats(found)
 }
@@ -73,9 +74,9 @@ async function take(path: string, root: string, found: FoundLogs): Promise<void>
     else if (!stats.isFile() || formatOf(name) === undefined) found.skipped.push(name)
     else if (name.includes('\ufffd')) unfit('has a name that is not UTF-8; rename it')
     else if (stats.size === 0) found.unfit.push({ file: name, why: 'is empty', isHarmless: true })
-    else found.files.push({ ...(await describeFile(resolve(path), name)), root })
+    else found.files.push({ ...(await recognize(await describeFile(resolve(path), name))), root })
   } catch (error) {
-    unfit(isMissing(error) ? 'is a link to a file that is missing' : reasonOf(error))
+    unfit(isMissing(error) ? 'is a link to a file that is missing' : reasonOf(error).replace(`${name} `, ''))
   }
 }
 

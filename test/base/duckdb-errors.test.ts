@@ -9,7 +9,7 @@ import { type DuckDbError, isDuckDbError } from '../../pipeline/base/duckdb-erro
 import { temporaryFolder } from '../support/folder.ts'
 import { sqlText } from '../support/records.ts'
 
-const CONTENT = ['badQuote', 'longLine', 'notGzip', 'badContent'] as const
+const CONTENT = ['badQuote', 'notGzip', 'badContent'] as const
 
 /** The error of SQL in a new database. */
 async function errorOf(sql: string, path = ':memory:', settings: Record<string, string> = {}): Promise<unknown> {
@@ -103,12 +103,6 @@ describe('isDuckDbError', () => {
 
   it.each<[string, DuckDbError, () => Promise<unknown>]>([
     ['a misplaced quote', 'badQuote', () => errorOfFile('a.csv', 'a,b\r\n1,2\n3,4\r\n', csv)],
-    [
-      'a long line',
-      'longLine',
-      () =>
-        errorOfFile('a.ndjson', `{"a":"${'x'.repeat(40_000_000)}"}\n`, (path) => `FROM read_ndjson_objects(${path})`),
-    ],
     [
       'bytes behind compressed data',
       'notGzip',

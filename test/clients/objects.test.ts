@@ -213,7 +213,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     it('fail, name it, and keep its copy', async () => {
       const { workspace, result } = await lose('fail')
       expect(result.code).toBe(1)
-      expect(result.stderr).toMatch(/are missing: s3:\/\/logs-\d+\/gateway\/b\.csv \(1 records\)/)
+      expect(result.stderr).toMatch(/are missing: s3:\/\/logs-\d+\/gateway\/b\.csv \(1 record\)/)
       expect(await copies(workspace)).toHaveLength(2)
     })
 

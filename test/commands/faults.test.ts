@@ -124,6 +124,16 @@ describe('no error has words of the parser', () => {
   })
 })
 
+it.each(['https://ada:secret@host', 'ftp://ada:secret@host', 'ada:secret@host'])(
+  'no error shows the password of %s',
+  (url) => {
+    const engine = { clickhouse: { ...CLICKHOUSE, url } }
+    const message = messageOf(() => parseJson(SourcesFile, JSON.stringify({ engine }), 'f.json', CliError))
+    expect(message).toContain('engine.clickhouse.url: must')
+    expect(message).not.toContain('secret')
+  },
+)
+
 it('a build lists the faults of all files, each with its line, with paths as they were given', async () => {
   const workspace = await newWorkspace()
   const sources = [

@@ -165,7 +165,7 @@ describe('init', () => {
     ])
     await expect(initIn(workspace, { ...YES, force: true, model: ['else=m'] })).rejects.toThrow('names no source')
     await expect(initIn(workspace, { ...YES, force: true, timezone: ['Mars'] })).rejects.toThrow(
-      '--timezone "Mars": is',
+      '--timezone "Mars": must be a time zone',
     )
     await expect(initIn(workspace, { ...YES, force: true, ...flags, public: ['acme/lrge'] })).rejects.toThrow(
       '"acme/large"?',
@@ -176,6 +176,8 @@ describe('init', () => {
     const workspace = await workspaceWith({
       'a.csv': WINDOWS,
       'b.csv.gz': gzipSync(WINDOWS),
+      'utf-16.csv': Buffer.from(`\ufeff${WINDOWS}`, 'utf16le'),
+      'book.csv': 'PK\u0003\u0004 a spreadsheet',
       'cut.csv.gz': gzipSync(WINDOWS.repeat(500)).subarray(0, 200),
       'weather.csv': 'city,degrees\nOslo,7\n',
       'empty.csv': '',
@@ -188,6 +190,7 @@ describe('init', () => {
     const { sources, unfit, skipped } = await initIn(workspace, { ...YES })
     const reasons = unfit.map(({ file, why }) => `${file.slice(logs.length + 1)} ${why}`).toSorted()
     expect(reasons).toEqual([
+      'book.csv is a ZIP archive, not CSV: unpack it first',
       'cut.csv.gz cannot be read whole: unexpected end of file',
       'dangling.csv is a link to a file that is missing',
       'empty.csv is empty',
@@ -196,9 +199,9 @@ describe('init', () => {
     ])
     expect(skipped.map((name) => name.slice(logs.length + 1))).toEqual(['2024.tar.gz', '_SUCCESS'])
     expect(sources.map(({ entry, reading }) => [entry.files, reading.read])).toEqual([
-      [[join(logs, 'a.csv'), join(logs, 'b.csv.gz')], 4],
+      [[join(logs, 'a.csv'), join(logs, 'utf-16.csv'), join(logs, 'b.csv.gz')], 6],
     ])
-    expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-02 acme/small 20', '2025-03-03 acme/large 2000'])
+    expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-02 acme/small 30', '2025-03-03 acme/large 3000'])
   })
 
   it('refuses logs of which nothing may be published, unless they are wanted anyway', async () => {

@@ -7,6 +7,7 @@ import { writeChecksums } from '../../pipeline/base/checksums.ts'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
+import { toJson } from '../../pipeline/base/json.ts'
 import { explain } from '../../pipeline/commands/reproduce.ts'
 import { Provenance } from '../../pipeline/contract/provenance.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
@@ -29,6 +30,7 @@ import {
   withdrawIn,
   writeInput,
 } from '../support/pipeline.ts'
+import { replaceInRelease } from '../support/reseal.ts'
 
 const [FIRST, SECOND] = ['20250310T100000Z', '20250310T110000Z']
 const [AS_OF_FIRST, AS_OF_SECOND] = ['2025-03-10T10:00:00Z', '2025-03-10T11:00:00Z']
@@ -162,7 +164,7 @@ describe('reproduce', () => {
     expect(await makeAgain(workspace)).toMatchObject({ equal: true })
   })
 
-  it('explains which inputs are missing by number and hash', async () => {
+  it('explains which inputs are missing by the names that only the publisher keeps', async () => {
     const workspace = await published()
     await rm(join(workspace.input, 'raw/2.ndjson'))
     const notices: string[] = []
@@ -173,12 +175,48 @@ describe('reproduce', () => {
     expect(reproduction).toMatchObject({
       equal: false,
       dates: [{ date: '2025-03-02', change: 'removed' }],
-      provenance: { tools: [], gone: [{ ordinal, sha256: sha256(LATE) }], other: [] },
+      provenance: {
+        tools: [],
+        gone: [{ ordinal, sha256: sha256(LATE), source: 'gateway', file: 'raw/2.ndjson' }],
+        other: [],
+      },
     })
     expect(others(reproduction)).toContain('provenance.json')
     expect(notices.join()).toContain('1 of 2 inputs of the release are no files of the sources now')
     expect(explain(reproduction)).toContain('dates with other rows: 2025-03-02\n')
-    expect(explain(reproduction)).toContain(`${ordinal} (SHA-256 ${sha256(LATE).slice(0, 12)}…)`)
+    expect(explain(reproduction)).toContain(`raw/2.ndjson (SHA-256 ${sha256(LATE).slice(0, 12)}…)`)
+  })
+
+  it('reads all raw files without the list of inputs, and refuses one that has another Merkle root', async () => {
+    const workspace = await published()
+    const path = join(workspace.dataDir, 'provenance', `${FIRST}.json`)
+    const list = await readFile(path, 'utf8')
+    await writeFile(path, list.replace(sha256(LATE), sha256(LATER)))
+    await expect(makeAgain(workspace, FIRST)).rejects.toThrow(
+      `${FIRST}.json does not have the count and the merkle_root of provenance.json; restore it from a backup`,
+    )
+    await rm(path)
+    expect(await makeAgain(workspace, FIRST)).toMatchObject({
+      equal: false,
+      provenance: { tools: ['the inputs are others than those of the release, and it is not known which'] },
+    })
+    await rm(join(workspace.input, 'raw/3.ndjson'))
+    expect(await makeAgain(workspace, FIRST)).toMatchObject({ equal: true })
+  })
+
+  it('reproduces a release of 0.4.0, whose provenance.json lists the inputs', async () => {
+    const workspace = await published()
+    const folder = join(datasetFolder(workspace), 'releases', SECOND)
+    const path = join(folder, 'provenance.json')
+    const { provenance_version: _, ...provenance } = Provenance.parse(JSON.parse(await readFile(path, 'utf8')))
+    const hashes = [EARLY, LATE, LATER].map((content) => sha256(content)).sort()
+    const inputs = hashes.map((hash, position) => ({ ordinal: position + 1, sha256: hash }))
+    await replaceInRelease(folder, 'provenance.json', toJson({ ...provenance, inputs }))
+    await rm(join(workspace.dataDir, 'provenance'), { recursive: true })
+    expect(others(await makeAgain(workspace))).not.toContain('provenance.json')
+    await rm(join(workspace.input, 'raw/2.ndjson'))
+    const reproduction = await makeAgain(workspace)
+    expect(explain(reproduction)).toContain(`number ${hashes.indexOf(sha256(LATE)) + 1} (SHA-256`)
   })
 
   it('lists replaced inputs, and files that may be them', async () => {
@@ -294,16 +332,15 @@ describe('compareProvenance', () => {
     const provenance = Provenance.parse(JSON.parse(await readFile(path, 'utf8')))
     const [one, two] = ['1'.repeat(64), '2'.repeat(64)]
     const numbered = (hashes: string[]) => hashes.map((hash, position) => ({ ordinal: position + 1, sha256: hash }))
-    const before = { ...provenance, inputs: numbered([one, one, two]) }
     const after = {
       ...provenance,
       code: { ...provenance.code, version: '9.9.9', sha256: one },
       sql_sha256: one,
       duckdb: 'v9.9.9',
       registry: { models_sha256: one, aliases_sha256: one },
-      inputs: numbered([one, two, two]),
     }
-    expect(compareProvenance(before, after)).toEqual({
+    const inputs = { first: numbered([one, one, two]), second: numbered([one, two, two]) }
+    expect(compareProvenance(provenance, after, inputs)).toEqual({
       tools: [
         `the version of Tokenboard was ${provenance.code.version} and is 9.9.9`,
         expect.stringMatching(/^the code of the pipeline was [0-9a-f]{12} and is 1{12}$/),
@@ -315,6 +352,7 @@ describe('compareProvenance', () => {
       gone: [{ ordinal: 2, sha256: one }],
       other: [{ ordinal: 3, sha256: two }],
     })
-    expect(compareProvenance(before, before)).toEqual({ tools: [], gone: [], other: [] })
+    const same = { first: inputs.first, second: inputs.first }
+    expect(compareProvenance(provenance, provenance, same)).toEqual({ tools: [], gone: [], other: [] })
   })
 })

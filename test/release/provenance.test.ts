@@ -6,6 +6,9 @@ import { describe, expect, it } from 'vitest'
 import { DUCKDB_VERSION } from '../../pipeline/base/database.ts'
 import { Provenance } from '../../pipeline/contract/provenance.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
+import { merkleRoot } from '../../pipeline/release/merkle.ts'
+import { verifyProvenance } from '../../pipeline/release/provenance.ts'
+import { readManifest } from '../../pipeline/release/verify.ts'
 import {
   AS_OF,
   buildIn,
@@ -40,13 +43,19 @@ async function provenanceIn(workspace: Workspace): Promise<Provenance> {
   return Provenance.parse(JSON.parse(await readFile(join(await releaseFolder(workspace), 'provenance.json'), 'utf8')))
 }
 
-function inputsOf(...contents: string[]): Provenance['inputs'] {
-  const hashes = contents.map((content) => sha256(content)).sort()
-  return hashes.map((hash, position) => ({ ordinal: position + 1, sha256: hash }))
+const digest = (...parts: (number | string)[]) =>
+  sha256(Buffer.concat(parts.map((part) => (typeof part === 'number' ? Buffer.of(part) : Buffer.from(part, 'hex')))))
+
+/** The leaf of a content in the tree of RFC 6962. */
+const leaf = (content: string) => digest(0, sha256(content))
+const node = (left: string, right: string) => digest(1, left, right)
+
+function inOrder(...contents: string[]): string[] {
+  return contents.toSorted((a, b) => (sha256(a) < sha256(b) ? -1 : 1)).map(leaf)
 }
 
 describe('provenance.json', () => {
-  it('lists the code, DuckDB, SQL, registry and inputs of a release', async () => {
+  it('lists the code, DuckDB, SQL and registry of a release, and the Merkle root of its inputs', async () => {
     const aliases = 'alias,model_permaslug\nx,a\n'
     const workspace = await arrange({ 'raw-1.ndjson': ONE, 'raw-2.ndjson': TWO }, aliases)
     const { content_hash } = await buildIn(workspace)
@@ -64,8 +73,21 @@ describe('provenance.json', () => {
       sql_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
       duckdb: DUCKDB_VERSION,
       registry: { models_sha256: sha256(MODELS), aliases_sha256: sha256(aliases) },
-      inputs: inputsOf(ONE, TWO),
+      provenance_version: 2,
+      inputs: { count: 2, merkle_root: node(...(inOrder(ONE, TWO) as [string, string])) },
     })
+    const kept = JSON.parse(await readFile(join(workspace.dataDir, 'provenance/20250310T120000Z.json'), 'utf8'))
+    expect(kept.inputs).toHaveLength(2)
+    expect(kept.inputs).toContainEqual({ sha256: sha256(TWO), source: 'gateway', file: 'raw-2.ndjson' })
+  })
+
+  it('has the root of RFC 6962 for any number of inputs', () => {
+    const hashes = ['a', 'b', 'c', 'd', 'e'].map((content) => sha256(content))
+    const [one = '', two = '', three = '', four = '', five = ''] = hashes.toSorted().map((each) => digest(0, each))
+    expect(merkleRoot([])).toBe(sha256(''))
+    expect(merkleRoot([sha256(ONE)])).toBe(leaf(ONE))
+    expect(merkleRoot(hashes)).toBe(node(node(node(one, two), node(three, four)), five))
+    expect(merkleRoot(hashes.toReversed())).toBe(merkleRoot(hashes))
   })
 
   it('does not depend on the names, the order and the compression of raw files', async () => {
@@ -79,14 +101,14 @@ describe('provenance.json', () => {
     expect(await snapshotTree(await releaseFolder(second))).toEqual(await snapshotTree(await releaseFolder(first)))
   })
 
-  it('lists equal inputs as often as they were read, and no registry if there is none', async () => {
+  it('counts equal inputs as often as they were read, and has no registry if there is none', async () => {
     const workspace = await arrange({ 'raw-1.ndjson': ONE, 'raw-2.ndjson': ONE })
     await writeInput(workspace, 'sources.json', {
       sources: [{ name: 'gateway', schema: 'canonical', files: ['raw*'], visibility: 'public' }],
     })
     await buildIn(workspace)
     expect(await provenanceIn(workspace)).toMatchObject({
-      inputs: inputsOf(ONE, ONE),
+      inputs: { count: 2, merkle_root: node(leaf(ONE), leaf(ONE)) },
       registry: { models_sha256: null, aliases_sha256: null },
     })
   })
@@ -112,7 +134,8 @@ describe('provenance.json', () => {
     const workspace = await arrange({ 'raw-1.ndjson': ONE, 'raw-2.ndjson': TWO })
     await buildIn(workspace)
     const provenance = await provenanceIn(workspace)
-    const hashes = provenance.inputs.map(({ sha256: hash }) => hash).toReversed()
+    const hashes = [ONE, TWO].map((content) => sha256(content)).sort()
+    const listed = (sorted: string[]) => sorted.map((hash, index) => ({ ordinal: index + 1, sha256: hash }))
     const spoiled: [Partial<Provenance>, RegExp][] = [
       [{ duckdb: 'v0.0.0' }, /provenance\.json has another duckdb than the manifest/],
       [{ as_of: '2025-03-10T13:00:00Z' }, /provenance\.json has another as_of than the manifest/],
@@ -121,7 +144,7 @@ describe('provenance.json', () => {
         /has the last_credible_date 2025-03-11, but .* has no record that was rejected for its timestamp/,
       ],
       [
-        { inputs: hashes.map((hash, index) => ({ ordinal: index + 1, sha256: hash })) },
+        { inputs: listed(hashes.toReversed()) },
         /provenance\.json does not list its inputs by their hashes, numbered from 1/,
       ],
     ]
@@ -131,5 +154,9 @@ describe('provenance.json', () => {
       const { signal } = new AbortController()
       await expect(verify(workspace.publicDir, { signal, report: () => {} })).rejects.toThrow(message)
     }
+    // As version 0.4.0 published it.
+    const { provenance_version: _, ...older } = { ...provenance, inputs: listed(hashes) }
+    await replaceInRelease(await releaseFolder(workspace), 'provenance.json', `${JSON.stringify(older)}\n`)
+    await verifyProvenance(await releaseFolder(workspace), await readManifest(await releaseFolder(workspace)))
   })
 })

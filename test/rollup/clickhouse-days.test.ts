@@ -82,7 +82,7 @@ describe('days that were asked for in another way', () => {
     delete fake.days['2025-03-01']
     const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
     await expect(failed).rejects.toThrow(BuildError)
-    await expect(failed).rejects.toThrow('2025-03-01 had 1 records when it was last queried and has 0 now')
+    await expect(failed).rejects.toThrow('2025-03-01 had 1 record when it was last queried and has 0 now')
     fake.days['2025-03-01'] = 5
     await buildIn(workspace, '2025-03-10T14:00:00Z')
     expect(await publishedCsv(workspace)).toBe(published({ ...DAYS, '2025-03-01': 5 }))
@@ -247,7 +247,7 @@ describe('raw files that ClickHouse replaces', () => {
       const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
       await expect(failed).rejects.toThrow(BuildError)
       await expect(failed).rejects.toThrow(
-        'raw files had 1 records of 2025-03-02, but ClickHouse, which replaces them, has 0',
+        'raw files had 1 record of 2025-03-02, but ClickHouse, which replaces them, has 0',
       )
       await describeEngine(workspace, { url: fake.url }, { on_missing: 'remove' }, 'gateway')
       await buildIn(workspace, '2025-03-10T14:00:00Z')

@@ -414,7 +414,7 @@ describe('late records of archived dates', () => {
     expect(rows).toEqual([MONDAY_ROW, TUESDAY_ROW, '2025-03-06 acme/thursday 42'])
     expect(records).toBe(12)
     expect(notice).toMatch(
-      /^source "gateway": 12 records .*: raw\/late-a\.csv \(2 records\), .*late-e.* and 1 more files$/,
+      /^source "gateway": 12 records .*: raw\/late-a\.csv \(2 records\), .*late-e.* and 1 more file$/,
     )
     const { stderr } = await gateway.run(['build'])
     expect(stderr).toContain('12 of dates that were archived before they came')

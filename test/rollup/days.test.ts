@@ -165,7 +165,7 @@ describe('days of a source in the state', () => {
       })
       const failed = buildIn(workspace)
       await expect(failed).rejects.toThrow(BuildError)
-      await expect(failed).rejects.toThrow('raw files would replace 1 days from ClickHouse, such as 2025-03-01')
+      await expect(failed).rejects.toThrow('raw files would replace 1 day from ClickHouse, such as 2025-03-01')
       await expect(failed).rejects.not.toThrow('"keep"')
     },
   )

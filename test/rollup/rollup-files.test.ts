@@ -1,5 +1,5 @@
 import { readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
 import { BuildError } from '../../pipeline/base/errors.ts'
@@ -162,7 +162,8 @@ describe('files of sums', () => {
     const files = { 'a.csv': content, 'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n` }
     const workspace = await withFiles(files)
     const inputs = async (of = workspace): Promise<{ sha256: string }[]> =>
-      JSON.parse(await readFile(join(await releaseFolder(of), 'provenance.json'), 'utf8')).inputs
+      JSON.parse(await readFile(join(of.dataDir, 'provenance', `${basename(await releaseFolder(of))}.json`), 'utf8'))
+        .inputs
     await buildIn(workspace)
     const first = await inputs()
     expect(first).toHaveLength(2)
@@ -193,7 +194,7 @@ describe('files of sums', () => {
     await buildIn(workspace)
     await rm(join(workspace.input, 'b.csv'))
     await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow(
-      'records of a previous build are missing: b.csv (1 records)',
+      'records of a previous build are missing: b.csv (1 record)',
     )
   })
 

@@ -159,7 +159,7 @@ describe('adding unknown models', () => {
     expect(dry.stderr).toContain('dry run: would add 3 models')
     expect(await snapshotTree(workspace.root)).toEqual(before)
 
-    await expect(buildIn(workspace)).rejects.toThrow('tokenboard models --add public NAME…')
+    await expect(buildIn(workspace)).rejects.toThrow('make models ARGS="--add public ')
     const { code, stdout, stderr } = await run(workspace, '--add', 'public', '--all')
     expect(code, stderr).toBe(0)
     expect(stdout).toBe(
@@ -288,8 +288,8 @@ describe('tokenboard models', () => {
   })
 
   it.each([
-    ['{"a": 1}', /models\.json: /],
-    ['[{"model_permaslug": "a/b"}]', /models\.json: \[0\]\.public: /],
+    ['{"a": 1}', /models\.json:1: /],
+    ['[{"model_permaslug": "a/b"}]', /models\.json:1: \[0\]\.public: /],
   ])('refuses a registry that is %s', async (text, message) => {
     const workspace = await newInstallation()
     await writeFile(join(workspace.input, 'models.json'), text)

@@ -47,25 +47,25 @@ export const BOMBS: readonly Bomb[] = [
   {
     what: '1 GiB of zeros in a gzip file of 1 MiB',
     name: 'a.csv.gz',
-    error: /a\.csv\.gz cannot be read whole: record 1 is longer than 64 MiB/,
+    error: /1 of 1 records .*rejected.*a\.csv\.gz/s,
     write: inflating(HEADER, '\0', gzipSync),
   },
   {
     what: 'a line of 2 GiB in a CSV file',
     name: 'a.csv',
-    error: /a\.csv cannot be read whole: record 1 is longer than 64 MiB/,
+    error: /1 of 1 records .*rejected.*a\.csv/s,
     write: sparse(HEADER),
   },
   {
     what: 'a line of 2 GiB in an NDJSON file',
     name: 'a.ndjson',
-    error: /a\.ndjson cannot be read whole: a line is longer than 16 MiB/,
+    error: /1 of 1 records .*rejected.*a\.ndjson/s,
     write: sparse('{"note":"'),
   },
   {
     what: 'a field of 1 GiB in quotes, in a zstd file',
     name: 'a.csv.zst',
-    error: /a\.csv\.zst cannot be read whole: record 1 is longer than 64 MiB, or opens a quote/,
+    error: /a\.csv\.zst cannot be read whole: the quote that record 1 opens is never closed/,
     write: inflating(`${HEADER}2025-03-02,"`, 'x', zstdCompressSync),
   },
   {
@@ -77,13 +77,13 @@ export const BOMBS: readonly Bomb[] = [
   {
     what: 'a line of 1 GiB in an NDJSON file packed by zstd',
     name: 'a.ndjson.zst',
-    error: /a\.ndjson\.zst cannot be read whole: a line is longer than 16 MiB/,
+    error: /1 of 1 records .*rejected.*a\.ndjson\.zst/s,
     write: inflating('{"note":"', 'x', zstdCompressSync),
   },
   {
     what: '1 GiB of brackets in an NDJSON file packed by gzip',
     name: 'a.ndjson.gz',
-    error: /a\.ndjson\.gz cannot be read whole: a line is longer than 16 MiB/,
+    error: /a\.ndjson\.gz is cut/,
     write: inflating('', '[', gzipSync),
   },
   {

@@ -35,21 +35,34 @@ const REJECTED: RawRecord = {
   visibility: '',
 }
 
-/** The records of a raw file. Throws where it cannot be read whole. */
+/** The records of a raw file. Throws where it cannot be read whole. What its first bytes say comes before its name. */
 export async function readRaw(name: string, bytes: Buffer): Promise<Readings[]> {
-  const [, format = '', compression] = /\.(csv|ndjson|parquet)(?:\.(gz|zst))?$/.exec(name) ?? []
-  const content = decompressed(bytes, compression)
+  const [, ending = '', compression] = /\.(csv|ndjson|parquet)(?:\.(gz|zst))?$/.exec(name) ?? []
+  const content = inUtf8(decompressed(bytes, compression))
+  if (hex(content, 4) === '50415231') return readParquet(content)
+  const format = /^\s*(\{\s*"|\[\s*\{\s*")/.test(withoutMark(content)) ? 'ndjson' : ending
   if (format === 'csv') return readCsv(content)
   return format === 'ndjson' ? readNdjson(content) : readParquet(content)
 }
 
+const hex = (bytes: Buffer, length: number) => bytes.toString('hex', 0, length)
+
 function decompressed(bytes: Buffer, compression: string | undefined): Buffer {
-  if (compression === 'gz') return gunzipSync(bytes)
-  if (compression !== 'zst') return bytes
+  if (hex(bytes, 3) === '1f8b08') return decompressed(gunzipSync(bytes), undefined)
+  if (compression === undefined || hex(bytes, 4) !== '28b52ffd') return bytes
   // The one proves the checksum of the first frame, the other reads all frames.
   const first = zstdDecompressSync(bytes)
   const all = Buffer.from(decompress(bytes))
   return all.length > first.length ? all : first
+}
+
+/** UTF-16 by its byte order mark, or where every second byte of the beginning is 0. */
+function inUtf8(bytes: Buffer): Buffer {
+  const zeros = [...bytes.subarray(0, 64)].map((byte) => (byte === 0 ? '0' : 'x')).join('')
+  const isBig = hex(bytes, 2) === 'feff' || /^(0x){2,}0?$/.test(zeros)
+  const isLittle = hex(bytes, 2) === 'fffe' || /^(x0){2,}x?$/.test(zeros)
+  if (!isBig && !isLittle) return bytes
+  return Buffer.from(new TextDecoder(isBig ? 'utf-16be' : 'utf-16le').decode(bytes))
 }
 
 function readCsv(bytes: Buffer): Readings[] {
@@ -172,36 +185,7 @@ function jsonReadings(line: string): Readings {
   const text = utf8(line)
   const record = text === undefined ? undefined : jsonRecord(text)
   if (text === undefined || record === undefined) return [REJECTED]
-  const repeated = repeatedKeys(text)
-  if (repeated.length > 0) return [record, jsonRecord(renamed(text, repeated)) ?? REJECTED, REJECTED]
   return /\\u[dD][89a-fA-F]/.test(text) ? [record, REJECTED] : [record]
-}
-
-interface Place {
-  start: number
-  end: number
-}
-
-/** Where an object of JSON has a key that it had before: of such members readers take the first or the last. */
-function repeatedKeys(text: string): Place[] {
-  const seen = new Set<string>()
-  const repeated: Place[] = []
-  let depth = 0
-  for (const { 0: token, 1: colon, index } of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[[\]{}]/g)) {
-    if (token === '{' || token === '[') depth += 1
-    else if (token === '}' || token === ']') depth -= 1
-    else if (depth === 1 && colon !== undefined) {
-      const key: string = JSON.parse(token.slice(0, -colon.length))
-      if (seen.has(key)) repeated.push({ start: index, end: index + token.length })
-      seen.add(key)
-    }
-  }
-  return repeated
-}
-
-/** The same text with other keys in these places. */
-function renamed(text: string, places: readonly Place[]): string {
-  return places.toReversed().reduce((all, { start, end }) => `${all.slice(0, start)}"-":${all.slice(end)}`, text)
 }
 
 interface Member {

@@ -54,7 +54,7 @@ describe('make serve on a fresh clone', () => {
 
   it('passes make verify', async () => {
     const { code, stderr } = await run('make', ['verify'], { cwd: folder })
-    expect(stderr).toMatch(/verified 1 releases/)
+    expect(stderr).toMatch(/verified 1 release with/)
     expect(code).toBe(0)
   })
 
@@ -94,7 +94,7 @@ describe('make serve on a fresh clone', () => {
     const { code, stderr } = await run('make', ['build'], { cwd: folder })
     expect(code, stderr).toBe(0)
     expect(stderr).toContain('holds the synthetic sample alone: this release starts a new chain at version 1.0.0')
-    expect((await run('make', ['verify'], { cwd: folder })).stderr).toMatch(/verified 1 releases/)
+    expect((await run('make', ['verify'], { cwd: folder })).stderr).toMatch(/verified 1 release with/)
 
     const dataset = join(folder, 'public/datasets/rankings-daily/v1')
     const { releases } = JSON.parse(await readFile(join(dataset, 'releases/index.json'), 'utf8'))

@@ -135,7 +135,7 @@ describe('in a fresh clone', () => {
     for (const day of ['2025-03-08', '2025-03-09']) {
       await mkdir(logs, { recursive: true })
       await writeFile(join(logs, `${day}.csv`), `${HEADER}${day}T10:00:00Z,acme/one,1000,10,\n`)
-      for (const forgotten of ['public', 'data/state', 'data/archive', 'site', 'config/raw']) {
+      for (const forgotten of ['public', 'data/state', 'data/archive', 'data/provenance', 'site', 'config/raw']) {
         await rm(join(clone, forgotten), { recursive: true, force: true })
       }
       const next = `${day.slice(0, 8)}${String(Number(day.slice(8)) + 1).padStart(2, '0')}T00:12:00Z`

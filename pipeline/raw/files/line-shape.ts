@@ -5,6 +5,7 @@ import { Pieces, TOO_LONG } from './split.ts'
 
 /** What DuckDB must be told of lines of JSON, or would misread in them. */
 export interface LineShape {
+  hasMark: boolean
   longestBytes: number
   /** Lines longer than the limit. */
   tooLong: number
@@ -14,6 +15,8 @@ export interface LineShape {
 const LINE_FEED = 0x0a
 const LINE_END = Buffer.from('\n')
 const BYTE_ORDER_MARK = Buffer.from('\ufeff')
+/** One for all files: its tables are large for thousands of small ones, and each scan is complete in itself. */
+const KEYS = new RepeatedKeys()
 
 /** Whether a file has a record of JSON on each line, and may be read in place. */
 export function hasLines({ format, isDocument = false }: InputFile): boolean {
@@ -23,28 +26,27 @@ export function hasLines({ format, isDocument = false }: InputFile): boolean {
 /** Reads lines to their end. */
 export async function readLineShape(chunks: AsyncIterable<Buffer>): Promise<LineShape> {
   const shape = newShape()
-  for await (const _ of readableLines(chunks, shape));
+  for await (const _ of readableLines(withoutMark(chunks, shape), shape));
   return shape
 }
 
 export function newShape(): LineShape {
-  return { longestBytes: 0, tooLong: 0, hasRepeatedKeys: false }
+  return { hasMark: false, longestBytes: 0, tooLong: 0, hasRepeatedKeys: false }
 }
 
 /** The lines of a JSON file as DuckDB reads them right, one for each record or document. Fills `shape`. */
 export function jsonLines(file: InputFile, chunks: AsyncIterable<Buffer>, shape: LineShape): AsyncIterable<Buffer> {
-  const text = withoutMark(chunks)
+  const text = withoutMark(chunks, shape)
   return readableLines(hasLines(file) ? text : new JsonLines(file.name).of(text), shape)
 }
 
 /** Lines, of which those that are too long are replaced and repeated keys are removed. */
 async function* readableLines(chunks: AsyncIterable<Buffer>, shape: LineShape): AsyncIterable<Buffer> {
-  const keys = new RepeatedKeys()
   for await (const lines of wholeLines(chunks)) {
     if (lines.equals(TOO_LONG_LINE)) shape.tooLong += 1
     const found: { start: number; end: number; line: Buffer }[] = []
-    keys.scan(lines, (start, end, line) => found.push({ start, end, line }))
-    shape.longestBytes = Math.max(shape.longestBytes, keys.longest)
+    KEYS.scan(lines, (start, end, line) => found.push({ start, end, line }))
+    shape.longestBytes = Math.max(shape.longestBytes, KEYS.longest)
     if (found.length > 0) shape.hasRepeatedKeys = true
     let rest = 0
     for (const { start, end, line } of found) {
@@ -75,11 +77,18 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer>
   for (const last of pieces.rest()) yield Buffer.concat([last, LINE_END])
 }
 
-async function* withoutMark(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  let isBegin = true
+async function* withoutMark(chunks: AsyncIterable<Buffer>, shape: LineShape): AsyncIterable<Buffer> {
+  let begin: Buffer | undefined = Buffer.alloc(0)
   for await (const chunk of chunks) {
-    const hasMark = isBegin && chunk.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
-    isBegin = false
-    yield hasMark ? chunk.subarray(BYTE_ORDER_MARK.length) : chunk
+    if (begin === undefined) {
+      yield chunk
+      continue
+    }
+    begin = Buffer.concat([begin, chunk])
+    if (begin.length < BYTE_ORDER_MARK.length) continue
+    shape.hasMark = begin.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    yield shape.hasMark ? begin.subarray(BYTE_ORDER_MARK.length) : begin
+    begin = undefined
   }
+  if (begin !== undefined) yield begin
 }

@@ -41,7 +41,6 @@ export interface LinkedFile extends InputFile {
 /** Of a file that is not scanned. */
 export const UNKNOWN = { csvReading: 'ordered', readsAllColumns: true, csvRecords: undefined } as const
 
-const BYTE_ORDER_MARK = Buffer.from('\ufeff')
 const PARQUET_MAGIC = Buffer.from('PAR1')
 
 /**
@@ -88,7 +87,7 @@ export async function linkParquet(file: InputFile, link: string): Promise<Linked
 }
 
 async function linkJson(file: InputFile, link: string, scanned: LineShape | undefined): Promise<LinkedFile> {
-  const copied = scanned === undefined ? DOCUMENT : (ofLayers(file) ?? (await ofLines(file, scanned)))
+  const copied = scanned === undefined ? DOCUMENT : (ofLayers(file) ?? ofLines(scanned))
   if (copied === undefined) {
     await symlink(file.path, link)
     return { ...file, ...UNKNOWN, link, ...(scanned && { lines: scanned }) }
@@ -105,11 +104,10 @@ function ofLayers({ layers }: InputFile): string | undefined {
   return layers.gzips > 0 ? 'is compressed more than once; unpack it once' : 'is UTF-16; write it in UTF-8'
 }
 
-async function ofLines(file: InputFile, { hasRepeatedKeys, tooLong }: LineShape): Promise<string | undefined> {
+function ofLines({ hasMark, hasRepeatedKeys, tooLong }: LineShape): string | undefined {
   if (hasRepeatedKeys) return 'has repeated keys; keep the last of each'
   if (tooLong > 0) return `has a line longer than ${LONGEST_RECORD}; remove it`
-  const head = await readHead(file, BYTE_ORDER_MARK.length)
-  return head.equals(BYTE_ORDER_MARK) ? 'begins with a byte order mark; remove it' : undefined
+  return hasMark ? 'begins with a byte order mark; remove it' : undefined
 }
 
 async function linkCsv(file: InputFile, link: string, wanted: readonly string[], shape: CsvShape): Promise<LinkedFile> {

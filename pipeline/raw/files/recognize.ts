@@ -102,14 +102,14 @@ function formatOf(file: InputFile, head: Buffer, text: string): Format {
   const [, kind, advice] = OTHER_KINDS.find(([begins]) => begins.test(bytes)) ?? []
   if (kind !== undefined) throw new BuildError(`${file.name} is ${kind}, not ${TITLES[file.format]}: ${advice}`)
   if (file.format === 'ndjson') return isCsv(text) ? 'csv' : 'ndjson'
-  if (/^\s*(\{\s*["}]|\[\s*[[{"\]])/.test(text)) return 'ndjson'
+  if (/^\s*(\{\s*"|\[\s*\{\s*")/.test(text)) return 'ndjson'
   return file.format === 'parquet' && isCsv(text) ? 'csv' : file.format
 }
 
 /** Whether the first line is a header, and no line is JSON. A first line of NDJSON that is damaged is no header. */
 function isCsv(text: string): boolean {
   const [first = ''] = text.split(/[\r\n]/, 1)
-  return /^"?\w[^{}[\]:,;\t|]*([,;\t|][^{}[\]:,;\t|]*)+$/.test(first) && !/^\s*[{[]/m.test(text)
+  return /^"?\w[^{}[\]:,;\t|]*([,;\t|][^{}[\]:,;\t|]*)+$/.test(first) && !/^[ \t]*[{[]/m.test(text)
 }
 
 /** JSON is cut into lines if its name says so, or if its first line is only the beginning of a value. */

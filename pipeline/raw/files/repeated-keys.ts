@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, COLON, BACKSLASH] = [0x09, 0x0a, 0x0d, 0x20, 0x22, 0x3a, 0x5c]
 const [LIST, OBJECT] = [0x5b, 0x7b]
 
@@ -32,7 +34,7 @@ export class RepeatedKeys {
     for (let start = 0; start < lines.length; ) {
       const { end, keys, mayRepeat } = this.#line(lines, start)
       this.longest = Math.max(this.longest, end - start)
-      const once = mayRepeat ? withLastKeys(lines.toString('utf8', start, end), keys) : undefined
+      const once = mayRepeat ? withLastKeys(lines.subarray(start, end), keys) : undefined
       if (once !== undefined) onRepeated(start, end, once)
       start = end + 1
     }
@@ -88,14 +90,16 @@ export class RepeatedKeys {
     }
     this.#keys[depth] = keys
     const object = this.#open[depth]
-    let slot = hash & (MOST_KEYS - 1)
-    while (seenIn[slot] === object) {
+    for (let tried = 0; tried < MOST_KEYS; tried++) {
+      const slot = (hash + tried) & (MOST_KEYS - 1)
+      if (seenIn[slot] !== object) {
+        seenIn[slot] = object ?? 0
+        hashes[slot] = hash
+        return false
+      }
       if (hashes[slot] === hash) return true
-      slot = (slot + 1) & (MOST_KEYS - 1)
     }
-    seenIn[slot] = object ?? 0
-    hashes[slot] = hash
-    return false
+    return true
   }
 }
 
@@ -117,14 +121,15 @@ function endOfText(lines: Buffer, start: number): number {
 const rawNumber = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
 
 /** A line of JSON with the last of each key; undefined if none of its `keys` repeats, or if it is not JSON. */
-function withLastKeys(line: string, keys: number): Buffer | undefined {
+function withLastKeys(line: Buffer, keys: number): Buffer | undefined {
+  if (!isUtf8(line)) return undefined
   try {
     let members = 0
     const reviver = (_: string, value: unknown, { source = '' }: { source?: string }) => {
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) members += Object.keys(value).length
       return typeof value === 'number' ? rawNumber(source) : value
     }
-    const value: unknown = JSON.parse(line, reviver as (key: string, value: unknown) => unknown)
+    const value: unknown = JSON.parse(line.toString('utf8'), reviver as (key: string, value: unknown) => unknown)
     return members === keys ? undefined : Buffer.from(JSON.stringify(value))
   } catch (error) {
     // Also a value within too many others.

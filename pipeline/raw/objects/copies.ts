@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Effects } from '../../base/effects.ts'
 import { BuildError, CliError } from '../../base/errors.ts'
 import { namesIn, statsIfAny } from '../../base/files.ts'
-import { formatBytes } from '../../base/numbers.ts'
+import { counted, formatBytes } from '../../base/numbers.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
 import { knownFormat } from '../files/find.ts'
 import type { Source } from '../sources.ts'
@@ -126,7 +126,7 @@ async function fetchChanged(
   await sideBySide(small, fetch, AT_ONCE)
   await sideBySide(large, fetch, 1)
   const detail = changed.length === 0 ? 'none new' : `${changed.length} new, ${formatBytes(bytes)}`
-  report({ kind: 'done', stage, detail: `${objects.length} objects, ${detail}` })
+  report({ kind: 'done', stage, detail: `${counted(objects.length, 'object')}, ${detail}` })
 }
 
 /** Fetches an object to `scratch` and renames it, so the copy is always whole. */

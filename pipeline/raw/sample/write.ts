@@ -5,6 +5,7 @@ import { gzip } from 'node:zlib'
 import type { Effects } from '../../base/effects.ts'
 import { CliError } from '../../base/errors.ts'
 import { readTextIfAny, realFiles, replaceFile } from '../../base/files.ts'
+import { counted } from '../../base/numbers.ts'
 import { addDays, UtcDate } from '../../contract/utc-date.ts'
 import { MAKE_FILE, Make } from './folder.ts'
 import { modelsBetween } from './models.ts'
@@ -55,7 +56,7 @@ export async function writeSample(
   const models = modelsBetween(loggedDays.at(0) ?? lastDay, loggedDays.at(-1) ?? lastDay)
   await write(join(folder, 'models.json'), modelsFile(models), signal)
   await write(join(folder, 'sources.json'), sourcesFile(), signal)
-  const detail = `${written.records} synthetic records in ${written.files} new files`
+  const detail = `${counted(written.records, 'synthetic record')} in ${counted(written.files, 'new file')}`
   report({ kind: 'done', stage: 'sample', detail: written.files > 0 ? detail : 'all day files exist' })
   return { sourcesFile: join(folder, 'sources.json'), ...written }
 }

@@ -164,4 +164,12 @@ export const api: Mutant[] = [
     replace: 'if (existsSync(',
     tests: ['test/server/commands/serve.test.ts'],
   },
+  {
+    name: 'port-tried-after-the-build',
+    promise: 'A taken port is reported before the first build.',
+    file: 'pipeline/commands/serve.ts',
+    find: '  await tryToStart(config)\n',
+    replace: '',
+    tests: ['test/server/commands/serve.test.ts'],
+  },
 ]

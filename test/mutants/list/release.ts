@@ -11,10 +11,10 @@ export const release: Mutant[] = [
   },
   {
     name: 'inputs-in-order-of-names',
-    promise: 'provenance.json lists inputs in the order of their hashes, so that their order tells no name.',
-    file: 'pipeline/release/provenance.ts',
-    find: 'inputs: inputs.toSorted().map(',
-    replace: 'inputs: [...inputs].map(',
+    promise: 'The Merkle root of the inputs is of their sorted hashes, so that it tells no name.',
+    file: 'pipeline/release/merkle.ts',
+    find: 'hashes.toSorted()',
+    replace: '[...hashes]',
     tests: ['test/release/provenance.test.ts'],
   },
   {

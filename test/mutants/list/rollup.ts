@@ -99,4 +99,13 @@ export const rollup: Mutant[] = [
     replace: 'return counted >= total - counted ?',
     tests: ['test/raw/token-parts.test.ts'],
   },
+  {
+    name: 'old-counts-of-every-reading',
+    promise:
+      'Archived dates and missing files keep their sums without a question if only the shared reading has a new number.',
+    file: 'pipeline/rollup/reading.ts',
+    find: String.raw`version.replace(/-\d+\.(?=\d+$)/, '-')`,
+    replace: 'version',
+    tests: ['test/rollup/reading.test.ts'],
+  },
 ]

@@ -258,10 +258,44 @@ describe('dirty files', () => {
   })
 })
 
+it('rejects a record above the limit alone, in every format, and reads long ones below it', async () => {
+  const long = (of: string, bytes = 64 * 2 ** 20) => of.repeat(Math.ceil(bytes / of.length))
+  const files = {
+    'a.csv.gz': lines(`note,${HEADER}`, `,${ROW}`, `${long('1')},${ROW}`, `"${long('a,\n', 20_000_000)}",${ROW}`),
+    'a.ndjson.gz': lines(
+      JSON_ROW,
+      `{"note":"${long('x')}"}`,
+      `{"note":"${long('x', 40_000_000)}",${JSON_ROW.slice(1)}`,
+    ),
+    'a.json.gz': lines(`[${JSON_ROW},`, `{"note":"${long('x')}"},${JSON_ROW}]`),
+  }
+  const workspace = await newWorkspace()
+  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, compress(name, content))
+  const source = { name: 's', schema: 'canonical', files: ['a.*'], visibility: 'public' }
+  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+  await buildIn(workspace)
+  expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-02 acme/one 18'])
+  for await (const { record, reason, content } of readRejects(workspace.dataDir)) {
+    const text = typeof content === 'string' ? content : JSON.stringify(content)
+    expect([record, reason, text]).toEqual([2, 'malformed_record', 'a record longer than 64 MiB'])
+  }
+})
+
+it('says what to do about a page above the limit, whose records are in a list', async () => {
+  const workspace = await newWorkspace()
+  const page = `{"data":[${`${JSON_ROW},`.repeat(700_000)}${JSON_ROW}]}`
+  await writeInput(workspace, 'a.json.gz', compress('a.json.gz', page))
+  const source = { name: 's', schema: 'canonical', files: ['a.json.gz'], visibility: 'public', unnest: 'data[]' }
+  await writeInput(workspace, 'sources.json', { sources: [source] })
+  await expect(buildIn(workspace)).rejects.toThrow(
+    "a.json.gz has a document longer than 64 MiB, whose records are in the list data: save smaller pages, or cut it with jq -c '.data[] as $each | .data = [$each]'",
+  )
+})
+
 it('fails the build where DuckDB reads fewer records than there are, such as behind a header of several lines and CRLF', async () => {
   const workspace = await newWorkspace()
   await writeInput(workspace, 'a.csv', `${HEADER},"a\nnote"\r\n${ROW},x\r\n`)
   const source = { name: 's', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
   await writeInput(workspace, 'sources.json', { sources: [source] })
-  await expect(buildIn(workspace)).rejects.toThrow('a.csv cannot be read whole: it has 1 records, but DuckDB finds 0')
+  await expect(buildIn(workspace)).rejects.toThrow('a.csv cannot be read whole: it has 1 record, but DuckDB finds 0')
 })

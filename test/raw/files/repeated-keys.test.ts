@@ -1,0 +1,81 @@
+/** Of repeated keys the last wins, whatever is around them, and other lines stay as they are. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { newShape, readLineShape } from '../../../pipeline/raw/files/line-shape.ts'
+import { RepeatedKeys } from '../../../pipeline/raw/files/repeated-keys.ts'
+
+/** What each line says that has repeated keys. */
+function repaired(...lines: string[]): string[] {
+  const found: string[] = []
+  const keys = new RepeatedKeys()
+  keys.scan(Buffer.from(lines.map((line) => `${line}\n`).join('')), (_start, _end, line) => found.push(`${line}`))
+  return found
+}
+
+describe('repeated keys', () => {
+  it.each([
+    ['{"a":1,"a":2}', '{"a":2}'],
+    ['{"a":1,"b":{"a":1},"a":3}', '{"a":3,"b":{"a":1}}'],
+    ['{"b":{"c":1,"c":[{"d":1 , "d"\t:2}]}}', '{"b":{"c":[{"d":2}]}}'],
+    ['{"a":1,"\\u0061":2}', '{"a":2}'],
+    ['{"a":12345678901234567890,"b":1,"b":1.50,"c":1e3}', '{"a":12345678901234567890,"b":1.50,"c":1e3}'],
+    ['{"a":"{\\"x\\":1,\\"x\\":2}\\\\","a":"é\\ud800"}', '{"a":"é\\ud800"}'],
+    [
+      `{"a":1,${'"b":{'.repeat(70)}"c":1,"c":2${'}'.repeat(70)}}`,
+      `{"a":1,${'"b":{'.repeat(70)}"c":2${'}'.repeat(70)}}`,
+    ],
+  ])('are removed from %s', (line, expected) => {
+    expect(repaired('{"a":1}', line, '{"a":2}')).toEqual([expected])
+  })
+
+  it.each([
+    '{"a":{"x":1},"b":{"x":1},"c":[{"x":1},{"x":1}]}',
+    '{"a":"\\"a\\":1","b":"a"}',
+    '{"a":1,"a":2',
+    '{"a":"x',
+    '"a":1,"a":2',
+    `{${Array.from({ length: 600 }, (_, index) => `"${index}":0`).join()}}`,
+    '}]}"a":1',
+    '',
+  ])('are not in %s, which stays as it is', (line) => {
+    expect(repaired(line, line)).toEqual([])
+  })
+
+  it('are not looked for in a line that is not UTF-8, which DuckDB rejects', () => {
+    const keys = new RepeatedKeys()
+    keys.scan(Buffer.from('{"a":"\xff","a":1}\n', 'latin1'), () => expect.unreachable())
+  })
+
+  it('are found wherever the chunks of a file are cut', async () => {
+    const text = Buffer.from('{"a":1}\n\n{"long":"é","b":1,"b":"\\\\"}\n{"a":1,"b":2}')
+    const shape = { ...newShape(), longestBytes: 28, hasRepeatedKeys: true }
+    for (let cut = 0; cut < text.length; cut++) {
+      async function* chunks() {
+        yield text.subarray(0, cut)
+        yield text.subarray(cut)
+      }
+      expect(await readLineShape(chunks())).toEqual(shape)
+    }
+  })
+
+  it('leave what JSON.parse reads', () => {
+    const { value } = fc.letrec<{ value: string }>((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.constantFrom('1', '-0.5e2', 'null', '"a"', '"\\"}"', '[]'),
+        fc.array(tie('value'), { maxLength: 3 }).map((values) => `[${values.join(' , ')}]`),
+        fc
+          .array(fc.tuple(fc.constantFrom('a', 'b', '\\u0061', 'a b', 'Aa', 'BB'), tie('value')), { maxLength: 5 })
+          .map((members) => `{ ${members.map(([key, member]) => `"${key}" :${member}`).join(',')}}`),
+      ),
+    }))
+    const property = fc.property(value, (line) => {
+      const [last = line] = repaired(line)
+      expect(JSON.parse(last)).toEqual(JSON.parse(line))
+      expect(repaired(last)).toEqual([])
+      const keys = (text: string) => text.match(/" ?:/g)?.length
+      expect(keys(last)).toBe(keys(JSON.stringify(JSON.parse(line))))
+    })
+    fc.assert(property, { seed: 18 })
+  })
+})

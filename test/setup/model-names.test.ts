@@ -1,0 +1,66 @@
+/** Which names of models look like those of customers, and what the registry says of the others. */
+import { describe, expect, it } from 'vitest'
+import { choosePublic, entryOf, looksPrivate } from '../../pipeline/setup/model-names.ts'
+
+describe('looksPrivate', () => {
+  it.each([
+    'ft:gpt-4o-2024-08-06:acme::x1',
+    'davinci:ft-acme-2023-05-01',
+    'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc',
+    'projects/acme/locations/us/endpoints/12',
+    '/home/jo/models/llama.gguf',
+    'C:\\Users\\jo\\llama.gguf',
+    'https://acme.example/v1',
+    'gpt-4o@acme',
+    'gpt-4o-prod',
+    'acme/internal-large',
+    'acme-chat',
+    'router',
+    'model-0f8fad5b-d9cb-469f-a165-70867728950e',
+  ])('is true for %s', (name) => {
+    expect(looksPrivate(name)).toBeDefined()
+  })
+
+  it.each([
+    'gpt-4.1-mini-2025-04-14',
+    'o3-mini',
+    'claude-sonnet-4-5-20250929',
+    'eu.anthropic.claude-sonnet-4-5-20250929-v1:0',
+    'amazon.nova-lite-v1:0',
+    'meta-llama/llama-3.3-70b-instruct:free',
+    'servegen/m-large-client-61',
+    'accounts/fireworks/models/qwen3',
+    'llama3.1:8b',
+    'text-embedding-3-small',
+  ])('is false for %s', (name) => {
+    expect(looksPrivate(name)).toBeUndefined()
+  })
+})
+
+it.each([
+  ['openai/gpt-4o', 'GPT-4o', 'openai'],
+  ['gpt-4.1-mini', 'GPT-4.1-mini', 'openai'],
+  ['claude-opus-5', 'claude-opus-5', 'anthropic'],
+  ['eu.anthropic.claude-opus-5-v1:0', 'eu.anthropic.claude-opus-5-v1:0', 'anthropic'],
+  ['acme/large:free', 'large:free', 'acme'],
+  ['llama3.1:8b', 'llama3.1:8b', undefined],
+])('names %s', (slug, name, author) => {
+  expect(entryOf(slug, true)).toEqual({ model_permaslug: slug, public: true, name, ...(author && { author }) })
+  expect(entryOf(slug, false)).toEqual({ model_permaslug: slug, public: false })
+})
+
+it.each<[string[], string[], string[]]>([
+  [['all'], [], ['acme/a', 'acme/b']],
+  [['*'], [], ['acme/a', 'acme/b', 'secret']],
+  [['none'], [], []],
+  [['all', 'secret'], ['acme/b'], ['acme/a', 'secret']],
+  [['acme/*'], ['all'], []],
+])('--public %j --private %j publishes %j', (open, closed, expected) => {
+  const models = [
+    { model: 'acme/a', why: undefined },
+    { model: 'acme/b', why: undefined },
+    { model: 'secret', why: 'looks so' },
+  ]
+  expect([...choosePublic(models, { open, closed })]).toEqual(expected)
+  expect(() => choosePublic(models, { open: ['acme/c'], closed })).toThrow('"acme/c"')
+})
