@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError, reasonOf } from '../base/errors.ts'
+import { jsonIfAny } from '../base/json.ts'
 import { withTemporaryFolder } from '../base/scratch.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
@@ -55,7 +56,7 @@ export interface MappedRecord extends Record<string, string | boolean | null> {
 
 /** A source as a maintainer would write it. */
 export type SourceEntry = Pick<Source, 'name' | 'files'> & { schema: SchemaName } & Partial<
-    Pick<Source, 'columns' | 'unnest' | 'model' | 'base_time' | 'time_unit' | 'sampling_rate'>
+    Pick<Source, 'columns' | 'unnest' | 'hive' | 'model' | 'base_time' | 'time_unit' | 'sampling_rate'>
   >
 
 interface Column {
@@ -73,6 +74,8 @@ export interface Inspection {
   source: SourceEntry | undefined
   /** Whether the timestamps of your own logs have no offset, so that only you know their time zone. */
   lacks_offset: boolean
+  /** Counts of tokens in your own logs that are not read: they may be outside of the counts that are. */
+  unread: string[]
   notes: string[]
 }
 
@@ -175,7 +178,7 @@ export async function inspectFile(
     if (found !== undefined) return found
     const notes = problems.length > 0 ? problems : [whatIsMissing(columnsIn)]
     const known = { file: file.name, format: file.format, columns: columnsIn({ schema: 'canonical' }) }
-    return { ...known, schema: undefined, records: [], source: undefined, lacks_offset: false, notes }
+    return { ...known, schema: undefined, records: [], source: undefined, lacks_offset: false, unread: [], notes }
   } catch (error) {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') throw error
     throw new BuildError(`${file.name} cannot be read: ${reasonOf(error).replaceAll(file.link, file.name)}`)
@@ -204,6 +207,7 @@ function foundIn(
   columnsIn: ColumnsIn,
 ): Inspection {
   const columns = columnsIn(source)
+  const unread = unreadCounts(source, columns)
   return {
     file: name,
     format,
@@ -212,7 +216,8 @@ function foundIn(
     records: records.slice(0, RECORDS_SHOWN),
     source,
     lacks_offset: source.schema === 'canonical' && /[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?$/.test(timeIn(source, columns)),
-    notes: notesOn(source, records),
+    unread,
+    notes: [...notesOn(source, records), ...unread.map((path) => `${path} is not read: is it in the other counts?`)],
   }
 }
 
@@ -303,12 +308,31 @@ function proposals(file: LinkedFile, columnsIn: ColumnsIn): SourceEntry[] {
     .map((shape): SourceEntry => {
       return { name, files, ...shape, ...(MAPPINGS[shape.schema].may_be_sampled && { sampling_rate: 1 }) }
     })
-  const renamed = renamesToCanonical(names)
+  const renamed = renamesToCanonical(names, file.format === 'ndjson' ? innerPaths(columns) : [])
   if (renamed !== undefined) {
     const model = renamed.hasModel ? {} : { model: MODEL_TO_SAY }
     fitting.push({ name, schema: 'canonical', files, columns: renamed.columns, ...model })
   }
   return fitting.flatMap((source) => [source, ...relativeTo(source, columnsIn(source))])
+}
+
+function unreadCounts({ schema, columns: own = {} }: Shape, columns: readonly Column[]): string[] {
+  if (schema !== 'canonical') return []
+  return [...columns.map(({ name }) => name), ...innerPaths(columns)]
+    .filter((path) => /cache|reason|audio/i.test(path) && /tokens?$/i.test(path))
+    .filter((path) => !Object.values(own).includes(path))
+}
+
+/** The paths to keys inside of objects, three levels deep. */
+function innerPaths(columns: readonly Column[]): string[] {
+  const inside = (path: string, value: unknown, depth: number): string[] =>
+    membersOf(value).flatMap(([key, member]) => {
+      if (!/^\w+$/.test(key)) return []
+      const inner = `${path}.${key}`
+      return [inner, ...(depth > 1 ? inside(inner, member, depth - 1) : [])]
+    })
+  const objects = columns.filter(({ name, sample }) => /^\w+$/.test(name) && sample.startsWith('{'))
+  return objects.flatMap(({ name, sample }) => inside(name, jsonIfAny(sample), 2))
 }
 
 /** The forms in which a product writes files. A form that renames columns is for files without the columns of the schema. */
