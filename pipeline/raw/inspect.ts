@@ -56,7 +56,7 @@ export interface MappedRecord extends Record<string, string | boolean | null> {
 
 /** A source as a maintainer would write it. */
 export type SourceEntry = Pick<Source, 'name' | 'files'> & { schema: SchemaName } & Partial<
-    Pick<Source, 'columns' | 'unnest' | 'hive' | 'model' | 'base_time' | 'time_unit'>
+    Pick<Source, 'columns' | 'unnest' | 'hive' | 'model' | 'base_time' | 'time_unit' | 'sampling_rate'>
   >
 
 interface Column {
@@ -305,7 +305,9 @@ function proposals(file: LinkedFile, columnsIn: ColumnsIn): SourceEntry[] {
   const fitting = SCHEMA_NAMES.flatMap((schema) => shapesOf(schema, file, columnsIn))
     .filter((shape) => missingColumns(shape, columnsIn).length === 0)
     .sort((a, b) => recognized(b, columnsIn) - recognized(a, columnsIn))
-    .map((shape): SourceEntry => ({ name, files, ...shape }))
+    .map((shape): SourceEntry => {
+      return { name, files, ...shape, ...(MAPPINGS[shape.schema].may_be_sampled && { sampling_rate: 1 }) }
+    })
   const renamed = renamesToCanonical(names, file.format === 'ndjson' ? innerPaths(columns) : [])
   if (renamed !== undefined) {
     const model = renamed.hasModel ? {} : { model: MODEL_TO_SAY }
@@ -379,12 +381,16 @@ function modelProblem({ model }: MappedRecord): string | null {
   return slugProblem(model ?? '') === undefined ? null : 'invalid_model'
 }
 
-function notesOn({ model, base_time }: SourceEntry, records: readonly MappedRecord[]): string[] {
+function notesOn({ model, base_time, sampling_rate }: SourceEntry, records: readonly MappedRecord[]): string[] {
   const rejected = records.filter((record) => !isRead(record)).length
   const dates = records.flatMap(({ date }) => date ?? [])
   const notes: [boolean, string][] = [
     [model !== undefined, 'no column has the model: name it in "model"'],
     [base_time === BASE_TIME_TO_SAY, 'timestamps are relative: set "base_time" to their start'],
+    [
+      sampling_rate !== undefined,
+      'the records do not say which share of the requests was logged: keep "sampling_rate": 1 only if all were',
+    ],
     [rejected > 0, `${rejected} of the first ${records.length} records would be rejected`],
     [dates.every((date) => date < DATASET_START), `the first records are before the dataset begins, ${DATASET_START}`],
     [!records.some((record) => record.has_request_id), 'records have no id: duplicates would count again'],
