@@ -32,12 +32,21 @@ function patternFor(names: readonly string[], root: string, others: readonly str
   const own = folders.filter((folder) => !others.some((name) => name.startsWith(`${folder}/`)))
   const candidates = [
     ...[...own, ...folders].map((folder) => `${folder}/**/*${ending}`),
+    ...folders.flatMap((folder) =>
+      depthBelow(folder, names).map((depth) => `${folder}/${'*/'.repeat(depth)}*${ending}`),
+    ),
     ...(start === '' ? [] : folders.map((folder) => `${folder}/**/${start}*${ending}`)),
   ].map((pattern) => pattern.replace(/^\.\//, ''))
   return candidates.find(
     (pattern) =>
       names.every((name) => matchesGlob(name, pattern)) && !others.some((name) => matchesGlob(name, pattern)),
   )
+}
+
+/** How many folders all files lie below another; nothing if they differ. */
+function depthBelow(folder: string, names: readonly string[]): number[] {
+  const depths = new Set(names.map((name) => name.slice(folder.length + 1).split('/').length - 1))
+  return depths.size === 1 && folder !== '.' ? [...depths] : []
 }
 
 /** The folders from `top` to one below it, both included. */

@@ -31,6 +31,7 @@ it.each<[string, string[], string[], string[]]>([
   ['a folder of their own', ['logs/a/1.csv', 'logs/a/2/2.csv'], ['logs/b/x.json'], ['../logs/a/**/*.csv']],
   ['folders beside others', ['logs/a/1.csv', 'logs/b/2.csv'], ['logs/c.json'], ['../logs/**/*.csv']],
   ['a common beginning', ['logs/use-1.csv', 'logs/use-12.csv'], ['logs/x.csv'], ['../logs/**/use-*.csv']],
+  ['a depth', ['logs/03/1.csv', 'logs/04/2.csv'], ['logs/03/data/1.csv'], ['../logs/*/*.csv']],
   ['nothing in common', ['logs/a.csv', 'logs/b.csv'], ['logs/c.csv'], ['../logs/a.csv', '../logs/b.csv']],
   ['a folder with a wildcard', ['logs/[1]/a.csv', 'logs/[1]/b.csv'], [], ['../logs/[1]/a.csv', '../logs/[1]/b.csv']],
 ])('names %s', (_, names, others, expected) => {
