@@ -28,7 +28,7 @@ export function asJson(diagnosis: unknown): string {
   return JSON.stringify(diagnosis, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 }
 
-function describeSource({ entry, product, unknown, reading }: DiagnosedSource, lastDate: UtcDate): string {
+function describeSource({ entry, product, unknown, unread, reading }: DiagnosedSource, lastDate: UtcDate): string {
   const size = `${counted(reading.files, 'file')}, ${formatBytes(reading.bytes)}`
   const { name, schema, files, model, base_time, time_unit, timezone = 'UTC', columns = {} } = entry
   const renamed = Object.entries(columns).map(([column, own]) => `${column} from ${JSON.stringify(own)}`)
@@ -44,6 +44,10 @@ function describeSource({ entry, product, unknown, reading }: DiagnosedSource, l
     ['files', `${size}: ${shortened(files, printable, ENTRIES_SHOWN).join(', ')}`],
     ...(renamed.length === 0 ? [] : [['columns', renamed.join(', ')] as [string, string]]),
     ...(time.length === 0 ? [] : [['time', time.join('; ')] as [string, string]]),
+    ...unread.map((path): [string, string] => [
+      'unread',
+      `${printable(path)}: if the other counts do not include it, add it in "columns" of the source (docs/sources.md)`,
+    ]),
     ...describeReading(reading, unknown, lastDate),
     ...(unknown.includes('model')
       ? [['model', 'no column has it: one name is needed for all records'] as [string, string]]
@@ -54,16 +58,12 @@ function describeSource({ entry, product, unknown, reading }: DiagnosedSource, l
 }
 
 function describeReading(reading: LogReading, unknown: readonly Unknown[], lastDate: UtcDate): [string, string][] {
-  const { read, excluded, rejected, disagreeing, without_ids, models, notices } = reading
+  const { read, excluded, rejected, disagreeing, models, notices } = reading
   const countedRecords = reading.days.reduce((sum, { records }) => sum + records, 0)
   const aside = [
     ...Object.entries(excluded).map(([reason, records]) => `${formatInteger(records)} ${EXCLUDED[reason] ?? reason}`),
     ...rejected.map(({ reason, records }) => `${formatInteger(records)} rejected (${reason})`),
   ]
-  const ids =
-    without_ids === 0
-      ? 'all records have one'
-      : `${formatInteger(without_ids)} of ${counted(countedRecords, 'record')} have none: one that is delivered twice counts twice`
   return [
     [
       'records',
@@ -72,7 +72,8 @@ function describeReading(reading: LogReading, unknown: readonly Unknown[], lastD
     ...(unknown.includes('base_time') ? [] : [describeDates(reading, lastDate)]),
     ...describeTokens(reading),
     ...(unknown.includes('model') ? [] : [['models', describeModels(models)] as [string, string]]),
-    ['ids', countedRecords === 0 ? 'no record counts' : ids],
+    ...describeTotal(reading),
+    ['ids', describeIds(reading)],
     ...Object.entries(disagreeing).map(([reason, records]): [string, string] => [
       'disagree',
       `${counted(records, 'record')} with token counts that contradict each other (${reason}); they count`,
@@ -89,6 +90,19 @@ function describeReading(reading: LogReading, unknown: readonly Unknown[], lastD
     ),
     ...notices.map((notice): [string, string] => ['note', printable(notice)]),
   ]
+}
+
+function describeIds({ ids: { accepted, missing } }: LogReading): string {
+  if (accepted === 0) return 'no record counts'
+  if (missing === 0) return 'all records have one'
+  return `${formatInteger(missing)} of ${counted(accepted, 'record')} have none: one that is delivered twice counts twice`
+}
+
+function describeTotal({ product_total }: LogReading): [string, string][] {
+  if (product_total === undefined) return []
+  const { product, tokens } = product_total
+  const said = `the product's own total is ${product === tokens ? 'the same' : formatInteger(product)}`
+  return [['total', product === tokens ? said : `${said}, ours ${formatInteger(tokens)}: compare some records`]]
 }
 
 const EXCLUDED: Record<string, string> = {

@@ -5,6 +5,7 @@ import { readStatement } from '../base/statements.ts'
 import { credibleDays, lastCredibleDate } from './credible-dates.ts'
 import { sourceColumns } from './files/columns.ts'
 import { Contents } from './files/content.ts'
+import type { PathColumns } from './files/entry.ts'
 import { findInputFiles, type InputFile } from './files/find.ts'
 import { groupFiles, type InputGroup, readColumns } from './files/group.ts'
 import { type LinkedFile, linkFiles } from './files/link.ts'
@@ -16,6 +17,7 @@ import { readSources, Source } from './sources.ts'
 /** How a file is read, and who says so. */
 interface Reading {
   source: Source
+  columns?: PathColumns | undefined
   /** What stands at the top of the SQL. */
   comments: string[]
 }
@@ -29,9 +31,10 @@ export async function inspectSql(
   path: string,
   { sources, ...effects }: InspectEffects & { sources: string | undefined },
 ): Promise<string> {
-  const file = await describeGiven(path)
-  checkNoPattern(file)
-  const { source, comments } = (await namedReading(file, sources)) ?? (await guessedReading(file, effects))
+  const given = await describeGiven(path)
+  checkNoPattern(given)
+  const { source, columns, comments } = (await namedReading(given, sources)) ?? (await guessedReading(given, effects))
+  const file = { ...given, ...(columns && { columns }) }
   return withFiles([file], effects, async (database, folder) => {
     const wanted = sourceColumns(source)
     const contents = new Contents([file], { wanted, signal: effects.signal, onRead: () => {} })
@@ -57,8 +60,10 @@ async function namedReading(file: InputFile, path: string | undefined): Promise<
   const sources = await readSources(path, { mayLackModels: true })
   for (const source of sources.sources) {
     const { files } = await findInputFiles(source, sources)
-    if (!files.some((found) => found.path === file.path)) continue
-    return { source, comments: [`source ${JSON.stringify(source.name)} of ${path}, schema ${source.schema}`] }
+    const found = files.find((each) => each.path === file.path)
+    if (found === undefined) continue
+    const { columns } = found
+    return { source, columns, comments: [`source ${JSON.stringify(source.name)} of ${path}, schema ${source.schema}`] }
   }
   return undefined
 }

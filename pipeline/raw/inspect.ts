@@ -4,6 +4,7 @@ import { Readable } from 'node:stream'
 import { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError, reasonOf } from '../base/errors.ts'
+import { jsonIfAny } from '../base/json.ts'
 import { withTemporaryFolder } from '../base/scratch.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
@@ -55,7 +56,7 @@ export interface MappedRecord extends Record<string, string | boolean | null> {
 
 /** A source as a maintainer would write it. */
 export type SourceEntry = Pick<Source, 'name' | 'files'> & { schema: SchemaName } & Partial<
-    Pick<Source, 'columns' | 'unnest' | 'model' | 'base_time' | 'time_unit'>
+    Pick<Source, 'columns' | 'unnest' | 'hive' | 'model' | 'base_time' | 'time_unit' | 'sampling_rate'>
   >
 
 interface Column {
@@ -73,6 +74,8 @@ export interface Inspection {
   source: SourceEntry | undefined
   /** Whether the timestamps of your own logs have no offset, so that only you know their time zone. */
   lacks_offset: boolean
+  /** Counts of tokens in your own logs that are not read: they may be outside of the counts that are. */
+  unread: string[]
   notes: string[]
 }
 
@@ -175,7 +178,7 @@ export async function inspectFile(
     if (found !== undefined) return found
     const notes = problems.length > 0 ? problems : [whatIsMissing(columnsIn)]
     const known = { file: file.name, format: file.format, columns: columnsIn({ schema: 'canonical' }) }
-    return { ...known, schema: undefined, records: [], source: undefined, lacks_offset: false, notes }
+    return { ...known, schema: undefined, records: [], source: undefined, lacks_offset: false, unread: [], notes }
   } catch (error) {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') throw error
     throw new BuildError(`${file.name} cannot be read: ${reasonOf(error).replaceAll(file.link, file.name)}`)
@@ -204,6 +207,7 @@ function foundIn(
   columnsIn: ColumnsIn,
 ): Inspection {
   const columns = columnsIn(source)
+  const unread = unreadCounts(source, columns)
   return {
     file: name,
     format,
@@ -212,7 +216,8 @@ function foundIn(
     records: records.slice(0, RECORDS_SHOWN),
     source,
     lacks_offset: source.schema === 'canonical' && /[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?$/.test(timeIn(source, columns)),
-    notes: notesOn(source, records),
+    unread,
+    notes: [...notesOn(source, records), ...unread.map((path) => `${path} is not read: is it in the other counts?`)],
   }
 }
 
@@ -300,13 +305,34 @@ function proposals(file: LinkedFile, columnsIn: ColumnsIn): SourceEntry[] {
   const fitting = SCHEMA_NAMES.flatMap((schema) => shapesOf(schema, file, columnsIn))
     .filter((shape) => missingColumns(shape, columnsIn).length === 0)
     .sort((a, b) => recognized(b, columnsIn) - recognized(a, columnsIn))
-    .map((shape): SourceEntry => ({ name, files, ...shape }))
-  const renamed = renamesToCanonical(names)
+    .map((shape): SourceEntry => {
+      return { name, files, ...shape, ...(MAPPINGS[shape.schema].may_be_sampled && { sampling_rate: 1 }) }
+    })
+  const renamed = renamesToCanonical(names, file.format === 'ndjson' ? innerPaths(columns) : [])
   if (renamed !== undefined) {
     const model = renamed.hasModel ? {} : { model: MODEL_TO_SAY }
     fitting.push({ name, schema: 'canonical', files, columns: renamed.columns, ...model })
   }
   return fitting.flatMap((source) => [source, ...relativeTo(source, columnsIn(source))])
+}
+
+function unreadCounts({ schema, columns: own = {} }: Shape, columns: readonly Column[]): string[] {
+  if (schema !== 'canonical') return []
+  return [...columns.map(({ name }) => name), ...innerPaths(columns)]
+    .filter((path) => /cache|reason|audio/i.test(path) && /tokens?$/i.test(path))
+    .filter((path) => !Object.values(own).includes(path))
+}
+
+/** The paths to keys inside of objects, three levels deep. */
+function innerPaths(columns: readonly Column[]): string[] {
+  const inside = (path: string, value: unknown, depth: number): string[] =>
+    membersOf(value).flatMap(([key, member]) => {
+      if (!/^\w+$/.test(key)) return []
+      const inner = `${path}.${key}`
+      return [inner, ...(depth > 1 ? inside(inner, member, depth - 1) : [])]
+    })
+  const objects = columns.filter(({ name, sample }) => /^\w+$/.test(name) && sample.startsWith('{'))
+  return objects.flatMap(({ name, sample }) => inside(name, jsonIfAny(sample), 2))
 }
 
 /** The forms in which a product writes files. A form that renames columns is for files without the columns of the schema. */
@@ -355,12 +381,16 @@ function modelProblem({ model }: MappedRecord): string | null {
   return slugProblem(model ?? '') === undefined ? null : 'invalid_model'
 }
 
-function notesOn({ model, base_time }: SourceEntry, records: readonly MappedRecord[]): string[] {
+function notesOn({ model, base_time, sampling_rate }: SourceEntry, records: readonly MappedRecord[]): string[] {
   const rejected = records.filter((record) => !isRead(record)).length
   const dates = records.flatMap(({ date }) => date ?? [])
   const notes: [boolean, string][] = [
     [model !== undefined, 'no column has the model: name it in "model"'],
     [base_time === BASE_TIME_TO_SAY, 'timestamps are relative: set "base_time" to their start'],
+    [
+      sampling_rate !== undefined,
+      'the records do not say which share of the requests was logged: keep "sampling_rate": 1 only if all were',
+    ],
     [rejected > 0, `${rejected} of the first ${records.length} records would be rejected`],
     [dates.every((date) => date < DATASET_START), `the first records are before the dataset begins, ${DATASET_START}`],
     [!records.some((record) => record.has_request_id), 'records have no id: duplicates would count again'],

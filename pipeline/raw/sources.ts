@@ -19,7 +19,7 @@ import type { ObjectCopies } from './objects/object.ts'
 import { Model, type Registry } from './registry.ts'
 import { type NamedText, readRegistry } from './registry-files.ts'
 import { HELICONE_SCHEMAS, OutsideFrom } from './schemas/helicone-settings.ts'
-import { SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
+import { MAPPINGS, SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
 import { ColumnMapping, Unnest, Where } from './schemas/mapping.ts'
 import { problemsOf } from './schemas/of-source.ts'
 import { type Schema, schemaColumns } from './schemas/schema.ts'
@@ -76,6 +76,12 @@ const SourceFields = z.strictObject({
   audio_inside_from: UtcDate.optional().describe(
     'For `helicone-requests` and `helicone-api` only: the first date on which audio is inside the two counts.',
   ),
+  sampling_rate: z
+    .number()
+    .optional()
+    .describe(
+      'For `vertex-ai-logs` only, where it must be 1: the share of the requests that is logged ([sources](sources.md#vertex-ai-logs)).',
+    ),
 })
 
 /** What happens to the records of a raw file that is missing now. */
@@ -106,6 +112,18 @@ export const Source = SourceFields.superRefine((source, context) => {
   if (time_unit !== undefined && base_time === undefined) {
     const message = 'has no effect without base_time; for Unix time set "base_time": "1970-01-01T00:00:00Z"'
     context.addIssue({ code: 'custom', path: ['time_unit'], message })
+  }
+  const isSampled = MAPPINGS[name].may_be_sampled === true
+  if (isSampled && source.sampling_rate !== 1) {
+    const message = `must be 1 with schema ${name}: a sample of the requests would count too little. Say 1 if all were logged`
+    context.addIssue({ code: 'custom', path: ['sampling_rate'], message })
+  }
+  if (!isSampled && source.sampling_rate !== undefined) {
+    context.addIssue({
+      code: 'custom',
+      path: ['sampling_rate'],
+      message: `has no effect with schema ${name}; remove it`,
+    })
   }
   for (const key of HELICONE_KEYS.filter((each) => !HELICONE_SCHEMAS.includes(name) && source[each] !== undefined)) {
     const message = `only applies to schema ${HELICONE_SCHEMAS.join(' or ')}, not ${name}; remove it`

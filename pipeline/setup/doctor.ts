@@ -20,6 +20,8 @@ export interface DiagnosedSource {
   entry: SourceEntry & { timezone?: string }
   product: string
   unknown: Unknown[]
+  /** Counts of tokens that are not read. */
+  unread: string[]
   reading: LogReading
 }
 
@@ -73,7 +75,7 @@ async function fetchObjects(
 }
 
 async function readGroup(
-  { name, entry, lacksOffset, files }: LogGroup & { name: string },
+  { name, entry, lacksOffset, unread, files }: LogGroup & { name: string },
   objects: ObjectCopies | undefined,
   { known, ...options }: DoctorOptions,
 ): Promise<{ source: DiagnosedSource | undefined; unfit: Unfit[] }> {
@@ -90,7 +92,13 @@ async function readGroup(
   const unknown = lacking.filter((key) => !told.some(([each]) => each === key))
   const source = { ...settings, files: read.files.map((file) => file.name) }
   return {
-    source: { entry: source, product: MAPPINGS[entry.schema].product, unknown, reading: read.reading },
+    source: {
+      entry: source,
+      product: MAPPINGS[entry.schema].product,
+      unknown,
+      unread: [...unread],
+      reading: read.reading,
+    },
     unfit: read.unfit,
   }
 }

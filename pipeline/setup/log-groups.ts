@@ -2,7 +2,14 @@ import { dirname, join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { reasonOf } from '../base/errors.ts'
 import { readHead } from '../raw/files/decompress.ts'
-import { type InspectEffects, type Inspection, inspectFile, type SourceEntry, withFiles } from '../raw/inspect.ts'
+import {
+  type InspectEffects,
+  type Inspection,
+  inspectFile,
+  MODEL_TO_SAY,
+  type SourceEntry,
+  withFiles,
+} from '../raw/inspect.ts'
 import type { FoundLog, Unfit } from './found-logs.ts'
 
 /** Raw files that one source reads. */
@@ -10,6 +17,7 @@ export interface LogGroup {
   /** Without the files. */
   entry: Omit<SourceEntry, 'name' | 'files'>
   lacksOffset: boolean
+  unread: Set<string>
   files: FoundLog[]
 }
 
@@ -31,13 +39,13 @@ export async function groupLogs(
     const looked = new Looked(database, folder)
     for (const file of files) {
       const inspection = await tried(file, unfit, () => looked.at(file))
-      if (inspection?.source !== undefined) enter(groups, file, inspection.source, inspection.lacks_offset)
+      if (inspection?.source !== undefined) enter(groups, file, inspection.source, inspection)
       else if (inspection !== undefined) strange.push(file)
     }
     for (const file of strange) {
       const others = neighbors(file, [...groups.values()])
       const inspection = await tried(file, unfit, () => looked.among(file, others))
-      if (inspection?.source !== undefined) enter(groups, file, inspection.source, false)
+      if (inspection?.source !== undefined) enter(groups, file, inspection.source, inspection)
       else if (inspection !== undefined) unfit.push({ file: file.name, why: inspection.notes.join('; ') })
     }
   })
@@ -100,13 +108,27 @@ class Looked {
   }
 }
 
-function enter(groups: Map<string, LogGroup>, file: FoundLog, source: SourceEntry, lacksOffset: boolean): void {
-  const { name: _name, files: _files, ...entry } = source
+function enter(
+  groups: Map<string, LogGroup>,
+  file: FoundLog,
+  source: SourceEntry,
+  { lacks_offset, unread }: Inspection,
+): void {
+  const { name: _name, files: _files, ...entry } = withFolders(source, file)
   const key = JSON.stringify(entry)
-  const group = groups.get(key) ?? { entry, lacksOffset: false, files: [] }
+  const group = groups.get(key) ?? { entry, lacksOffset: false, unread: new Set(), files: [] }
   groups.set(key, group)
   group.files.push(file)
-  group.lacksOffset ||= lacksOffset
+  group.lacksOffset ||= lacks_offset
+  for (const path of unread) group.unread.add(path)
+}
+
+/** The source, with the model from a folder such as `model=a` if no column has it. */
+function withFolders(source: SourceEntry, { name }: FoundLog): SourceEntry {
+  const [, column] = /(?:^|\/)(model(?:_\w{1,20})?)=[^/]+\//i.exec(name) ?? []
+  if (source.model !== MODEL_TO_SAY || column === undefined) return source
+  const { model: _, columns = {}, ...rest } = source
+  return { ...rest, hive: true, columns: { ...columns, model_permaslug: column } }
 }
 
 /** The sources of files in the same folder and of the same format, those of most files first. */

@@ -12,6 +12,7 @@ import { createRegistry } from '../raw/registry.ts'
 import { Source, type Sources } from '../raw/sources.ts'
 import { openEngine, readRecords } from '../rollup/intake.ts'
 import { type RejectedRecord, readRejects } from '../rollup/list-rejects.ts'
+import { type UsageOfDay, usageByDay } from '../rollup/usage-by-day.ts'
 import { withScratch } from '../rollup/workspace.ts'
 import type { FoundLog, Unfit } from './found-logs.ts'
 
@@ -31,8 +32,11 @@ export interface LogReading {
   rejected: { reason: string; records: number; example: RejectedRecord | undefined }[]
   /** Records whose token counts contradict each other, by reason. */
   disagreeing: Record<string, number>
-  without_ids: number
+  /** Accepted records, and those of them that have no id. */
+  ids: { accepted: number; missing: number }
   days: (Usage & { date: UtcDate })[]
+  /** The sum of the product's own totals, where it has some; `tokens` is ours. */
+  product_total: { product: bigint; tokens: bigint } | undefined
   /** Most tokens first. */
   models: (Usage & { model: string })[]
   notices: string[]
@@ -108,9 +112,18 @@ async function readAll(
       await readRecords(engine, sources, { account }, { ...effects, report })
       const usage = await usageIn(workspace.database)
       const about = { files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }
-      return { ...about, ...usage, ...(await describe(account, usage, workspace.folder)), notices }
+      const product_total = totalOf(await usageByDay(workspace.database, source.name))
+      return { ...about, ...usage, product_total, ...(await describe(account, usage, workspace.folder)), notices }
     })
   })
+}
+
+function totalOf(days: readonly UsageOfDay[]): LogReading['product_total'] {
+  if (days.every(({ product_total }) => product_total === null)) return undefined
+  return {
+    product: days.reduce((sum, { product_total, tokens }) => sum + (product_total ?? tokens), 0n),
+    tokens: days.reduce((sum, { tokens }) => sum + tokens, 0n),
+  }
 }
 
 /** Nothing is known of models, and all usage counts. */
@@ -147,7 +160,7 @@ async function describe(
   account: Account,
   { days }: Pick<LogReading, 'days'>,
   folder: string,
-): Promise<Pick<LogReading, 'read' | 'excluded' | 'rejected' | 'disagreeing' | 'without_ids'>> {
+): Promise<Pick<LogReading, 'read' | 'excluded' | 'rejected' | 'disagreeing' | 'ids'>> {
   const counts = (['duplicate', 'left_out', 'private'] as const).map(
     (reason) => [reason, account.records(reason)] as const,
   )
@@ -161,7 +174,10 @@ async function describe(
     excluded,
     rejected,
     disagreeing: account.disagreeing.all,
-    without_ids: account.sourcesWithoutIds.reduce((sum, { records }) => sum + records, 0),
+    ids: {
+      accepted: account.sourcesWithoutIds[0]?.accepted_records ?? days.reduce((sum, { records }) => sum + records, 0),
+      missing: account.sourcesWithoutIds[0]?.records ?? 0,
+    },
   }
 }
 

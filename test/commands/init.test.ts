@@ -204,6 +204,14 @@ describe('init', () => {
     expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-02 acme/small 30', '2025-03-03 acme/large 3000'])
   })
 
+  it('takes the model from folders', async () => {
+    const log = 'ts,input_tokens,output_tokens\n2025-03-02T12:00:00Z,8,2\n'
+    const workspace = await workspaceWith({ 'model=acme%2Flarge/a.csv': log, 'model=acme%2Fsmall/a.csv': log })
+    const { sources } = await initIn(workspace, YES)
+    expect(sources.map(({ entry }) => entry.files)).toEqual([[join(workspace.input, 'logs/**/*.csv')]])
+    expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-02 acme/large 10', '2025-03-02 acme/small 10'])
+  })
+
   it('refuses logs of which nothing may be published, unless they are wanted anyway', async () => {
     const workspace = await workspaceWith({ 'trace.csv': OLD })
     const before = await snapshotTree(workspace.root)

@@ -140,6 +140,16 @@ describe('the SQL of inspect', () => {
     expect((await runBare(sql))[0]).toMatchObject([{ date: '2025-06-02' }, { date: '2025-06-01' }])
   })
 
+  it('reads columns in the path as the source names them', async () => {
+    const { workspace, path } = await workspaceWith("m'1/2025-06-01.csv", 'prompt_tokens,completion_tokens\n8,2\n')
+    const columns = { timestamp: { path: 'date', unit: 'day' }, model_permaslug: 'model' }
+    const source = { name: 'own', schema: 'canonical', files: ['{model}/{date}.csv'], visibility: 'public', columns }
+    await writeInput(workspace, 'sources.json', { sources: [source] })
+    const sql = await inspectSql(path, { ...effects, sources: join(workspace.input, 'sources.json') })
+    const [records] = await runBare(sql)
+    expect(records).toMatchObject([{ date: '2025-06-01', model: "m'1", prompt_tokens: '8' }])
+  })
+
   it('contains names of files and columns only as text and in comments', async () => {
     const name = "'); DROP TABLE counts; --\n.quit"
     const content = `Date;Model Name;inputTokens;outputTokens;"\u2028${name}"\n2025-06-01T12:00:00Z;m;8;2;\n`

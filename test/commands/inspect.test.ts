@@ -143,6 +143,22 @@ describe('inspect', () => {
     expect(notes).toEqual([])
   })
 
+  it('looks for the model and the counts inside of objects', async () => {
+    const usage = { prompt_tokens: 8, completion_tokens: 2, cache_read_tokens: 1 }
+    const line = { id: 'r', created: 1748779200, request: { model: 'm' }, response: { usage } }
+    const { source, records, unread } = await inspectContent('usage.ndjson', toLines([line]))
+    expect(unread).toEqual(['response.usage.cache_read_tokens'])
+    expect(source).toMatchObject({
+      columns: {
+        timestamp: 'created',
+        model_permaslug: 'request.model',
+        prompt_tokens: 'response.usage.prompt_tokens',
+        request_id: 'id',
+      },
+    })
+    expect(records).toMatchObject([{ date: '2025-06-01', model: 'm', prompt_tokens: '8', reject_reason: null }])
+  })
+
   it.each([
     ['seconds', 1748779200],
     ['milliseconds', 1748779200123],
@@ -253,6 +269,31 @@ describe('tokenboard inspect', () => {
     expect(stdout).toMatch(/^ {2}city +Oslo$/m)
     expect(stdout).toContain('own.csv: csv, schema canonical')
     expect(stderr).toMatch(/no schema fits weather\.csv\n$/)
+  })
+
+  it('reads all files of a folder, and says what is in each source and what fits none', async () => {
+    const workspace = await workspaceWith({
+      'logs/2025/own.csv': OWN.replace('When', 'ts'),
+      'logs/portkey.ndjson': toLines([RECORDS['portkey-logs']]),
+      'logs/weather.csv': 'city,degrees\nOslo,7\n',
+    })
+    const before = await snapshotTree(workspace.root)
+    const environment = { DATA_DIR: join(workspace.input, 'data'), AS_OF: '2025-06-10T12:00:00Z' }
+    const { code, stdout, stderr } = await runCli(['inspect', 'logs'], environment, workspace.input)
+    expect(code, stderr).toBe(0)
+    expect(stdout).toContain(
+      '2025\n  schema    canonical, your own logs\n  files     1 file, 92 bytes: ../logs/2025/**/*.csv\n',
+    )
+    expect(stdout).toContain('  ids       2 of 2 records have none: ')
+    expect(stdout).toContain(
+      '  records   2 read, 1 counted; 1 rejected (invalid_model)\n  dates     1 day, 2025-06-01\n',
+    )
+    expect(stdout).toMatch(/^ {2}rejected {2}invalid_model, such as logs\/2025\/own\.csv, record 2: \{"ts":/m)
+    expect(stdout).toMatch(/^portkey-logs\n {2}schema {4}portkey-logs, Portkey/m)
+    expect(stdout).toMatch(/^not read\n {2}logs\/weather\.csv: the nearest schema is/m)
+    const { stdout: json } = await runCli(['inspect', '--json', 'logs'], environment, workspace.input)
+    expect(JSON.parse(json).sources).toMatchObject([{ entry: { name: '2025' }, reading: { read: 2 } }, {}])
+    expect(await snapshotTree(workspace.root)).toEqual(before)
   })
 
   it.each([['missing.csv'], ['usage.xlsx'], []])('exits with code 2 for the file %s', async (...files) => {

@@ -143,6 +143,17 @@ describe('reproduce', () => {
     expect(await makeAgain(workspace)).toMatchObject({ equal: true, left_out: ['raw/cut.ndjson.gz', 'raw/zz.ndjson'] })
   })
 
+  it('reads columns in the path again', async () => {
+    const workspace = await newWorkspace()
+    const source = { ...SOURCE, files: ['raw/{model}/*'], columns: { model_permaslug: 'model' } }
+    await writeInput(workspace, 'models.json', MODELS)
+    await writeInput(workspace, 'sources.json', { models: 'models.json', sources: [source] })
+    await writeInput(workspace, 'raw/b/1.ndjson', EARLY)
+    await buildIn(workspace, AS_OF_FIRST)
+    await writeInput(workspace, 'raw/a/1.ndjson', LATE)
+    expect(await makeAgain(workspace)).toMatchObject({ equal: true, left_out: ['raw/a/1.ndjson'] })
+  })
+
   it('reads archived dates, and lists inputs of the archive that the release did not have', async () => {
     const workspace = await published()
     await archiveBefore(workspace, '2025-03-01')

@@ -21,7 +21,7 @@ it.each([
   await expect(accepting()).rejects.toThrow(message)
   await writeSmallBuild(workspace, { sources: ONE_DAY, top: { blocking: [name] } })
   await expect(buildIn(workspace)).rejects.toThrow(CliError)
-  await expect(buildIn(workspace)).rejects.toThrow(`sources.json: blocking[0]: `)
+  await expect(buildIn(workspace)).rejects.toThrow(/sources\.json:1: blocking\[0\]: /)
   await expect(buildIn(workspace)).rejects.toThrow(message)
 })
 

@@ -5,7 +5,7 @@ import { SCHEMAS } from '../../pipeline/raw/schemas/index.ts'
 import { schemaColumns } from '../../pipeline/raw/schemas/schema.ts'
 import { type Workspace, writeInput } from './pipeline.ts'
 import { type FileRecord, writeRecords } from './records.ts'
-import { formsOf, having, type LogRecord, RECORDS } from './schemas.ts'
+import { formsOf, having, type LogRecord, neededSettings, RECORDS } from './schemas.ts'
 
 /** One source of the corpus, and whose reading it tests: that of a schema, or the code that all schemas share. */
 interface CorpusSource {
@@ -77,7 +77,7 @@ function sourceOf(schema: RawSchema): CorpusSource {
   const isListed = formsOf(schema).length === 1
   const records = oddRecords(RECORDS[schema], isListed ? [] : schemaColumns(SCHEMAS[schema]))
   const files = (isListed ? ['ndjson'] : ['ndjson', 'csv', 'parquet']).map((format) => `${schema}.${format}`)
-  return { reader: schema, name: schema, settings: { schema }, files, records }
+  return { reader: schema, name: schema, settings: { schema, ...neededSettings(schema) }, files, records }
 }
 
 const CANONICAL = { ...RECORDS.canonical, visibility: 'public', cost_usd: '0.5', api_key_hash: 'a'.repeat(64) }

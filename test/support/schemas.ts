@@ -294,6 +294,18 @@ export const RECORDS = {
     PromptCachedTokens: 7,
     IsStreamCompletion: true,
   },
+  'vertex-ai-logs': {
+    endpoint: null,
+    logging_time: '2025-06-01 12:00:00.000000 UTC',
+    request_id: '7712345678901234567',
+    model: 'publishers/google/models/gemini',
+    model_version: 'default',
+    api_method: 'generateContent',
+    full_response: {
+      modelVersion: 'm',
+      usageMetadata: { promptTokenCount: 8, candidatesTokenCount: 2, totalTokenCount: 10 },
+    },
+  },
   'kong-ai-gateway': {
     request: { id: '0a1b2c3d4e5f60718293a4b5c6d7e8f9', method: 'POST' },
     response: { status: 200 },
@@ -397,6 +409,13 @@ export const PATHS = {
   ),
   'bedrock-invocations': at('modelId', 'timestamp', 'input/inputTokenCount', 'output/outputTokenCount', 'requestId'),
   'azure-apim-llm-logs': at('ModelName', 'TimeGenerated', 'PromptTokens', 'CompletionTokens', 'CorrelationId'),
+  'vertex-ai-logs': at(
+    'full_response/modelVersion',
+    'logging_time',
+    'full_response/usageMetadata/promptTokenCount',
+    'full_response/usageMetadata/candidatesTokenCount',
+    'request_id',
+  ),
   'kong-ai-gateway': at(
     'ai/proxy/meta/response_model',
     'started_at',
@@ -441,6 +460,11 @@ export function formOf(schema: SchemaName, number: number): Form {
   return forms[number % forms.length] ?? 'ndjson'
 }
 
+/** Settings that every source of a schema needs. */
+export function neededSettings(schema: string): LogRecord {
+  return schema === 'vertex-ai-logs' ? { sampling_rate: 1 } : {}
+}
+
 export interface Built {
   /** Rows as `date model tokens`. */
   rows: string[]
@@ -480,7 +504,7 @@ export async function buildLogs(logs: Log[], asOf = '2025-06-10T12:00:00Z'): Pro
     const [name, file] = [`log-${index}`, `log-${index}.${form}`]
     if (typeof log === 'string') await writeInput(workspace, file, log)
     else await writeLog(join(workspace.input, file), log, form)
-    sources.push({ name, schema, files: [file], visibility: 'public', ...settings })
+    sources.push({ name, schema, files: [file], visibility: 'public', ...neededSettings(schema), ...settings })
   }
   await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources })
   const { records } = await buildIn(workspace, asOf)

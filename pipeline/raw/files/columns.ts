@@ -86,8 +86,8 @@ export async function readParquetColumns(database: Database, path: string): Prom
 }
 
 /**
- * The position of each schema column that a file has. Those in its path have none. Throws `BuildError` that names file, schema and column if a
- * needed or renamed column is missing or a column is there twice.
+ * The position of each schema column that a file has. Those in its path have none. Throws `BuildError` that names file,
+ * schema and column if a needed or renamed column is missing or a column is there twice.
  */
 export function locateColumns(source: Source, file: InputFile, names: readonly string[]): Map<string, number> {
   const positions = new Map<string, number>()

@@ -24,7 +24,7 @@ export function globOf(entry: string): string {
  */
 export function namesMatch(entry: string, path: string): boolean {
   const own = globOf(entry)
-    .split(/[/{},]/)
+    .split(/[/{},(|]/)
     .filter((piece) => piece.startsWith('_'))
     .map((piece) => piece.replace(/[*?[].*/s, ''))
   const isNamed = (name: string) => !name.startsWith('_') || own.some((beginning) => name.startsWith(beginning))
@@ -63,7 +63,7 @@ function toPattern(entry: string): RegExp {
   const seen = new Set<string>()
   const translate = (text: string): string =>
     text.replaceAll(TOKEN, (token: string, inner: string | undefined) => {
-      if (token.startsWith('[') && token.length > 1) return token.replace('[!', '[^')
+      if (token.startsWith('[') && token.length > 1) return toClass(token)
       if (inner === undefined) return WILDCARDS.get(token) ?? RegExp.escape(token)
       if (globOf(token) === token) return `(?:${inner.split(',').map(translate).join('|')})`
       if (seen.has(inner)) return `\\k<${inner}>`
@@ -71,6 +71,12 @@ function toPattern(entry: string): RegExp {
       return `(?<${inner}>${inner === 'date' ? '\\d{4}-?\\d\\d-?\\d\\d' : '[^/]+'})`
     })
   return new RegExp(`^${translate(entry)}$`, 'su')
+}
+
+/** `[!a-z]` as a class of a regular expression. */
+function toClass(token: string): string {
+  const [, not = '', inner = ''] = /^\[(!?)(.*)\]$/s.exec(token) ?? []
+  return `[${not && '^'}${inner.replaceAll(/[\\^[]/g, '\\$&')}]`
 }
 
 const HIVE_NULL = '__HIVE_DEFAULT_PARTITION__'

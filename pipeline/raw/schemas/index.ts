@@ -30,6 +30,7 @@ export const SCHEMA_NAMES = [
   'anthropic-usage',
   'bedrock-invocations',
   'azure-apim-llm-logs',
+  'vertex-ai-logs',
   'kong-ai-gateway',
   'new-api-logs',
 ] as const

@@ -201,5 +201,7 @@ export const Mapping = z.strictObject({
   unread: z.array(z.string()).default([]),
   /** Set if timestamps are never relative, so `base_time` is not allowed. */
   absolute_time: z.literal(true).optional(),
+  /** Set if the product may log a share of the requests without saying which: a source must then say that it has all. */
+  may_be_sampled: z.literal(true).optional(),
 })
 export type Mapping = z.infer<typeof Mapping>

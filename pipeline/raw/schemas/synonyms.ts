@@ -71,14 +71,22 @@ const SYNONYMS: Record<string, readonly string[]> = {
   is_byok: ['isbyok', 'byok'],
 }
 
-/** `columns` that map names to canonical ones; undefined if a needed column is missing. */
+/** Columns that are also looked for inside of objects, such as `usage.input_tokens`. */
+const NESTED = ['model_permaslug', 'prompt_tokens', 'completion_tokens']
+
+/**
+ * `columns` that map names to canonical ones; undefined if a needed column is missing. `inner` are paths of two keys or
+ * more, for what no name has.
+ */
 export function renamesToCanonical(
   names: readonly string[],
+  inner: readonly string[],
 ): { columns: Record<string, string>; hasModel: boolean } | undefined {
   const found = new Map<string, string>()
   for (const [column, synonyms] of Object.entries(SYNONYMS)) {
-    const name = names.includes(column) ? column : synonym(synonyms, names)
-    if (name !== undefined) found.set(column, name)
+    const name = names.includes(column) ? column : synonym(synonyms, names, plainForm)
+    const path = name === undefined && NESTED.includes(column) ? synonym(synonyms, inner, lastKeys) : undefined
+    if (name !== undefined || path !== undefined) found.set(column, name ?? path ?? '')
   }
   const hasModel = found.has('model_permaslug')
   const needed = neededColumns(SCHEMAS.canonical, !hasModel).flat()
@@ -86,8 +94,23 @@ export function renamesToCanonical(
   return { columns: Object.fromEntries([...found].filter(([column, name]) => column !== name)), hasModel }
 }
 
-function synonym(synonyms: readonly string[], names: readonly string[]): string | undefined {
-  const plain = names.map((name) => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, ''))
-  const positions = synonyms.map((each) => plain.indexOf(each))
+function synonym(
+  synonyms: readonly string[],
+  names: readonly string[],
+  formsOf: (name: string) => string[],
+): string | undefined {
+  const forms = names.map(formsOf)
+  const positions = synonyms.map((each) => forms.findIndex((some) => some.includes(each)))
   return names[positions.find((position) => position >= 0) ?? -1]
+}
+
+/** A name without case and separators. */
+function plainForm(name: string): string[] {
+  return [name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '')]
+}
+
+/** The last key of a path, and its last two. */
+function lastKeys(path: string): string[] {
+  const keys = path.split('.')
+  return [keys.slice(-1), keys.slice(-2)].flatMap((some) => plainForm(some.join('')))
 }

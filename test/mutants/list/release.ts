@@ -18,6 +18,22 @@ export const release: Mutant[] = [
     tests: ['test/release/provenance.test.ts'],
   },
   {
+    name: 'leaf-hashed-as-a-node',
+    promise: 'The Merkle root of the inputs is that of RFC 6962, whose leaves and nodes have different prefixes.',
+    file: 'pipeline/release/merkle.ts',
+    find: '[Buffer.of(0), Buffer.of(1)]',
+    replace: '[Buffer.of(1), Buffer.of(1)]',
+    tests: ['test/release/provenance.test.ts'],
+  },
+  {
+    name: 'altered-list-of-inputs-taken',
+    promise: '`reproduce` refuses a list of inputs that does not have the published Merkle root.',
+    file: 'pipeline/release/inputs.ts',
+    find: 'if (JSON.stringify(publishedInputs(inputs)) === JSON.stringify(published)) return inputs',
+    replace: 'if (published !== undefined) return inputs',
+    tests: ['test/commands/reproduce.test.ts'],
+  },
+  {
     name: 'sums-hashed-without-key',
     promise:
       'An input that is sums has an HMAC in provenance.json: whoever knows the public sums cannot guess the private ones.',

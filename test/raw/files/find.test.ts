@@ -118,6 +118,7 @@ describe('columns in the path', () => {
     ['x/y/a/20250301-1.csv', '**/{model}/{date}-[0-9]?csv', { model: 'a', date: '2025-03-01' }],
     ['a/b/a.csv', '{model}/**/{model}.csv', { model: 'a' }],
     ['{x}/a+b.csv', '*/{model}.csv', { model: 'a+b' }],
+    ['x[/a.csv', '[!a-w][[]/{model}.csv', { model: 'a' }],
     ['2025/3/1/a.csv', '{year}/{month}/{day}/{model}.csv', { model: 'a', date: '2025-03-01' }],
     ['a/b.csv', '*/*.csv', undefined],
   ])('of %s are named by %s', async (name, entry, expected) => {

@@ -24,6 +24,7 @@ const OWN_RECORDS = {
   'report-1.json': {
     data: [{ start_time: 1748736000, results: [{ model: 'acme/long', input_tokens: 7, output_tokens: 5 }] }],
   },
+  'calls/long/2025-06-01.ndjson.gz': { prompt_tokens: 7, completion_tokens: 5 },
 }
 
 /** The part of the page about each schema. */
@@ -58,7 +59,7 @@ describe('docs/sources.md', () => {
       await writeInput(workspace, file, compress(file, `${JSON.stringify(record)}\n`))
       await writeInput(workspace, 'sources.json', examples[index])
       await buildIn(workspace, '2025-06-10T12:00:00Z')
-      expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-06-01 acme/long 12'])
+      expect(rowsOf(await publishedCsv(workspace))).toEqual([expect.stringMatching(/^2025-06-01 (acme\/)?long 12$/)])
     }
   })
 

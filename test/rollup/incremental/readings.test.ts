@@ -328,7 +328,7 @@ describe('an archive of a newer version', () => {
     const dates = join(gateway.workspace.dataDir, 'archive/dates')
     const [part = ''] = await readdir(dates)
     await setVersion(join(dates, part), 'archive.json', 4)
-    expect(await gateway.failure()).toMatch(/archive\.json: version: a newer version of Tokenboard wrote this/)
+    expect(await gateway.failure()).toMatch(/archive\.json:\d+: version: a newer version of Tokenboard wrote this/)
   })
 
   it('stops the build: kept files', async () => {
@@ -338,7 +338,7 @@ describe('an archive of a newer version', () => {
     const files = join(gateway.workspace.dataDir, 'archive/files')
     const [kept = ''] = await readdir(files)
     await setVersion(join(files, kept), 'file.json', 3)
-    expect(await gateway.failure()).toMatch(/file\.json: version: a newer version of Tokenboard wrote this/)
+    expect(await gateway.failure()).toMatch(/file\.json:\d+: version: a newer version of Tokenboard wrote this/)
   })
 })
 
