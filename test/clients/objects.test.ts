@@ -147,6 +147,31 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect(rowsOf(await publishedCsv(workspace)).length).toBe(10)
   })
 
+  it('are found by init, and fetched once for it and the build', async () => {
+    const { bucket, workspace } = await withBucket({
+      'gateway/2025-03-01.csv': csv('a', '2025-03-01', [10, 20]),
+      'gateway/deep/2025-03-02.csv.gz': gzipSync(csv('b', '2025-03-02', [30])),
+      'gateway/notes.txt': 'no log',
+    })
+    const words = [
+      '--yes',
+      '--publisher-name',
+      'Test',
+      '--publisher-url',
+      'https://a.example',
+      '--contact',
+      'a@b.example',
+    ]
+    const { code, stderr } = await cli(workspace, ['init', `s3://${bucket}/gateway/`, '--force', ...words])
+    expect(code, stderr).toBe(0)
+    expect(fetched(bucket)).toHaveLength(2)
+    const { sources } = JSON.parse(await readFile(workspace.sources, 'utf8'))
+    expect(sources[0].files).toEqual([`s3://${bucket}/gateway/**/*.csv`, `s3://${bucket}/gateway/**/*.csv.gz`])
+    await build(workspace)
+    expect(fetched(bucket)).toEqual([])
+    expect(rowsOf(await publishedCsv(workspace))).toHaveLength(3)
+  })
+
   it('are fetched once for two sources that name them', async () => {
     const { bucket, workspace } = await withBucket({
       'gateway/a.csv': csv('a', '2025-03-01', [10]),

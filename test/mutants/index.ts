@@ -7,11 +7,12 @@ import { published } from './list/published.ts'
 import { raw } from './list/raw.ts'
 import { release } from './list/release.ts'
 import { rollup } from './list/rollup.ts'
+import { setup } from './list/setup.ts'
 import { site } from './list/site.ts'
 import { store } from './list/store.ts'
 import type { Mutant } from './mutant.ts'
 
-const ROOMS = { contract, base, raw, dataset, rollup, release, publication, site, api, published, store }
+const ROOMS = { contract, base, raw, dataset, rollup, release, setup, publication, site, api, published, store }
 
 /** All mutants by the room whose promise they break, which stands before the name. */
 export const MUTANTS: readonly Mutant[] = Object.entries(ROOMS).flatMap(([room, mutants]) =>
