@@ -3,7 +3,7 @@ import { Command } from '@commander-js/extra-typings'
 import { type PipelineConfig, readPipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError } from '../base/errors.ts'
-import { realFiles } from '../base/files.ts'
+import { isThere, realFiles } from '../base/files.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
 import { printable } from '../base/prose.ts'
 import type { BuildSummary } from '../build.ts'
@@ -123,6 +123,9 @@ export async function runInit(
 ): Promise<InitResult> {
   if (!options.force) await checkFree(config)
   const own = await ownPublisher(config.dataDir)
+  if (own !== undefined && namesPublisher(options) && !options.force) {
+    throw new CliError(`nothing was changed: ${own.name} is the publisher already; --force writes another`)
+  }
   const interview = new Interview(input, write, { takesDefaults: options.yes, signal: effects.signal })
   try {
     const diagnosis = await examine(await askPaths(paths, interview), options, { config, effects })
@@ -156,7 +159,7 @@ async function askPaths(paths: readonly string[], interview: Interview): Promise
     example: '',
   })
   interview.checkAnswered()
-  return answer.split(/\s+/)
+  return (await isThere(answer)) ? [answer] : answer.split(/\s+/)
 }
 
 async function examine(

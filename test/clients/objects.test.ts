@@ -14,7 +14,7 @@ import {
   publishedCsv,
   releaseFolder,
   rowsOf,
-  runCli,
+  runProcess,
   settings,
   sha256,
   snapshotTree,
@@ -96,7 +96,7 @@ async function cli(
   more: Record<string, string> = {},
 ): Promise<CliResult> {
   service.asked.length = 0
-  return runCli(words, { ...environment(workspace, asOf), ...more })
+  return runProcess(words, { ...environment(workspace, asOf), ...more })
 }
 
 async function build(workspace: Workspace, asOf = FIRST, ...words: string[]): Promise<string> {
@@ -125,7 +125,7 @@ describe.runIf('bin' in found)('sources in buckets', () => {
   it('need one command first, which downloads the extension and loads it', async () => {
     const proxy = await serveHttpfs('bin' in found ? found.bin : '')
     onTestFinished(proxy.stop)
-    const { code, stdout, stderr } = await runCli(['httpfs', '--json'], { HOME: home, HTTP_PROXY: proxy.url })
+    const { code, stdout, stderr } = await runProcess(['httpfs', '--json'], { HOME: home, HTTP_PROXY: proxy.url })
     expect(code, stderr).toBe(0)
     const { path } = JSON.parse(stdout)
     expect(path.startsWith(join(home, '.duckdb/extensions'))).toBe(true)

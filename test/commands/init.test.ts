@@ -249,6 +249,10 @@ describe('init', () => {
     expect(publisher).toMatchObject({ name: publisherName, url: publisherUrl, contact })
     const before = await snapshotTree(workspace.root)
     await expect(initIn(workspace, YES)).rejects.toThrow('--force')
+    await realFiles.remove(join(workspace.input, 'models.json'))
+    await realFiles.remove(workspace.sources)
+    await expect(initIn(workspace, YES)).rejects.toThrow(`${publisherName} is the publisher already`)
+    await initIn(workspace, { yes: true })
     expect(await snapshotTree(workspace.root)).toEqual(before)
     const { files } = await initIn(workspace, { yes: true, force: true, public: ['acme/large'] })
     expect(files.map((path) => path.slice(workspace.root.length))).toEqual([
