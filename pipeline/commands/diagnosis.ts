@@ -2,6 +2,7 @@ import { counted, formatBytes, formatInteger, formatTokens } from '../base/numbe
 import { printable } from '../base/prose.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import { percent } from '../dataset/published-share.ts'
+import { SAMPLING_TO_CHECK } from '../raw/inspect.ts'
 import type { DiagnosedSource, Diagnosis, Unknown } from '../setup/doctor.ts'
 import type { LogReading } from '../setup/log-reading.ts'
 
@@ -30,7 +31,7 @@ export function asJson(diagnosis: unknown): string {
 
 function describeSource({ entry, product, unknown, unread, reading }: DiagnosedSource, lastDate: UtcDate): string {
   const size = `${counted(reading.files, 'file')}, ${formatBytes(reading.bytes)}`
-  const { name, schema, files, model, base_time, time_unit, timezone = 'UTC', columns = {} } = entry
+  const { name, schema, files, model, base_time, time_unit, timezone = 'UTC', columns = {}, sampling_rate } = entry
   const renamed = Object.entries(columns).map(([column, own]) => `${column} from ${JSON.stringify(own)}`)
   const time = [
     ...(unknown.includes('base_time') ? ['relative: say when they start'] : []),
@@ -52,6 +53,7 @@ function describeSource({ entry, product, unknown, unread, reading }: DiagnosedS
     ...(unknown.includes('model')
       ? [['model', 'no column has it: one name is needed for all records'] as [string, string]]
       : []),
+    ...(sampling_rate === undefined ? [] : [['sampling', SAMPLING_TO_CHECK] as [string, string]]),
     ...(model !== undefined && !unknown.includes('model') ? [['model', printable(model)] as [string, string]] : []),
   ]
   return [printable(name), ...lines.map(([label, text]) => `  ${label.padEnd(10)}${text}`)].join('\n')

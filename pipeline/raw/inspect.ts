@@ -36,6 +36,10 @@ const BYTES_READ = 16 * 1_048_576
 export const MODEL_TO_SAY = 'author/model'
 export const BASE_TIME_TO_SAY = '2025-01-01T00:00:00Z'
 
+/** What a maintainer has to know of a proposed source whose product may log a share of the requests. */
+export const SAMPLING_TO_CHECK =
+  'the records do not say which share of the requests was logged: keep "sampling_rate": 1 only if all were'
+
 /** Numbers from these on are read as Unix time: the first is in March 1973, the second in September 2001. */
 const UNIX_MILLISECONDS = 1e11
 const UNIX_SECONDS = 1e9
@@ -387,10 +391,7 @@ function notesOn({ model, base_time, sampling_rate }: SourceEntry, records: read
   const notes: [boolean, string][] = [
     [model !== undefined, 'no column has the model: name it in "model"'],
     [base_time === BASE_TIME_TO_SAY, 'timestamps are relative: set "base_time" to their start'],
-    [
-      sampling_rate !== undefined,
-      'the records do not say which share of the requests was logged: keep "sampling_rate": 1 only if all were',
-    ],
+    [sampling_rate !== undefined, SAMPLING_TO_CHECK],
     [rejected > 0, `${rejected} of the first ${records.length} records would be rejected`],
     [dates.every((date) => date < DATASET_START), `the first records are before the dataset begins, ${DATASET_START}`],
     [!records.some((record) => record.has_request_id), 'records have no id: duplicates would count again'],

@@ -14,7 +14,7 @@ export async function recognize(file: InputFile): Promise<InputFile> {
   const stored = await readHead({ ...file, compression: 'uncompressed', layers: undefined }, HEAD_BYTES)
   const compression = compressionOf(stored) ?? 'uncompressed'
   // What is cut or damaged is not taken for something else. Reading it says what is wrong.
-  if (compression === 'uncompressed' && file.compression !== 'uncompressed' && !isReadable(stored)) return file
+  if (compression === 'uncompressed' && file.compression !== 'uncompressed' && !isKnown(stored)) return file
   const { head, gzips } =
     compression === 'uncompressed' ? { head: stored, gzips: 0 } : await unpacked(file, compression)
   const encoding = encodingOf(head)
@@ -55,9 +55,12 @@ function encodingOf(head: Buffer): Layers['encoding'] {
   return hasZeros(1) ? 'utf-16le' : hasZeros(0) ? 'utf-16be' : 'utf-8'
 }
 
-/** Whether bytes without compression are a format that is read. */
-function isReadable(head: Buffer): boolean {
-  return head.length > 0 && (isParquet(head) || encodingOf(head) !== 'utf-8' || isText(head))
+/** Whether bytes say themselves what they are without compression. */
+function isKnown(head: Buffer): boolean {
+  return (
+    otherKind(head) !== undefined ||
+    (head.length > 0 && (isParquet(head) || encodingOf(head) !== 'utf-8' || isText(head)))
+  )
 }
 
 function isText(head: Buffer): boolean {
@@ -96,10 +99,14 @@ const OTHER_KINDS: [begins: RegExp, kind: string, advice: string][] = [
   ],
 ]
 
+function otherKind(head: Buffer): (typeof OTHER_KINDS)[number] | undefined {
+  const bytes = head.toString('latin1')
+  return OTHER_KINDS.find(([begins]) => begins.test(bytes))
+}
+
 function formatOf(file: InputFile, head: Buffer, text: string): Format {
   if (isParquet(head)) return 'parquet'
-  const bytes = head.toString('latin1')
-  const [, kind, advice] = OTHER_KINDS.find(([begins]) => begins.test(bytes)) ?? []
+  const [, kind, advice] = otherKind(head) ?? []
   if (kind !== undefined) throw new BuildError(`${file.name} is ${kind}, not ${TITLES[file.format]}: ${advice}`)
   if (file.format === 'ndjson') return isCsv(text) ? 'csv' : 'ndjson'
   if (/^\s*(\{\s*"|\[\s*\{\s*")/.test(text)) return 'ndjson'

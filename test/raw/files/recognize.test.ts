@@ -144,6 +144,7 @@ const REFUSED: [file: string, content: string | Uint8Array, message: string][] =
     '<?xml version="1.0"?><Error>AccessDenied</Error>',
     'a.json is XML or HTML, not JSON: it may be the message',
   ],
+  ['a.csv.gz', Buffer.from('PK\x03\x04logs.csv', 'latin1'), 'a.csv.gz is a ZIP archive, not CSV: unpack it'],
   ['a.csv', 'BZh91AY&SY...', 'a.csv is compressed with bzip2, not CSV'],
   ['a.csv.gz', gzipSync(zstdCompressSync(CSV)), 'a.csv.gz is compressed with zstd within gzip'],
   ['a.csv', utf16(`\ufeff${CSV}`).subarray(0, -1), 'a.csv cannot be read whole: it ends within a character'],
