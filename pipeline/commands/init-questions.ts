@@ -22,6 +22,7 @@ export interface Given {
   publisherUrl?: string | undefined
   contact?: string | undefined
   acceptRejected: boolean
+  allLogged: boolean
   anyway: boolean
 }
 
@@ -210,6 +211,19 @@ export async function askPublisher(given: Given, interview: Interview): Promise<
     ...publisher,
     description: `Tokens per language model and UTC day on the gateway of ${publisher.name}: the top 50 public models and one row for all others.`,
   }
+}
+
+/** Makes sure that logs which may be a sample have all requests. Throws `CliError` if they have not. */
+export async function askSampled(
+  sources: readonly DiagnosedSource[],
+  given: Pick<Given, 'allLogged'>,
+  interview: Interview,
+): Promise<void> {
+  const names = sources.filter(({ entry }) => entry.sampling_rate !== undefined).map(({ entry }) => entry.name)
+  if (names.length === 0 || given.allLogged) return
+  const text = `Were all requests of ${printable(names.join(', '))} logged, with a sampling rate of 1`
+  if (await askYesOrNo(interview, { text, flag: '--all-logged' })) return
+  throw new CliError('nothing was written: a sample would count too little. Log all requests, or leave these files out')
 }
 
 /** The share of rejected records that a build has to accept; undefined if the default is enough. */

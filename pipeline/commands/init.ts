@@ -24,6 +24,7 @@ import {
   askPublic,
   askPublisher,
   askRejected,
+  askSampled,
   askSettings,
   askYesOrNo,
   checkNames,
@@ -63,6 +64,7 @@ export const init = new Command('init')
   .option('--publisher-url <url>', 'where it will be published')
   .option('--contact <contact>', 'an address for mail, or a page')
   .option('--accept-rejected', 'publish although more than 1 % of the records cannot be read')
+  .option('--all-logged', 'logs that may be a sample have all requests (Vertex AI)')
   .option('--anyway', 'write the files although nothing may be published yet')
   .option('--force', 'overwrite the files that are there')
   .option('--yes', 'ask nothing: take the defaults')
@@ -81,6 +83,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
       yes: false,
       json: false,
       acceptRejected: false,
+      allLogged: false,
       anyway: false,
       model: [],
       baseTime: [],
@@ -220,6 +223,7 @@ async function decide(
 ): Promise<Decisions> {
   const settled: DiagnosedSource[] = []
   for (const source of sources) settled.push({ ...source, entry: await askSettings(source, interview) })
+  await askSampled(settled, options, interview)
   const maxRejectedShare = await askRejected(settled, options, interview)
   const models = listModels(settled)
   const isPublic = await askPublic(models, options, interview, write)

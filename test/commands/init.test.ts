@@ -24,6 +24,7 @@ import { TEST_PUBLISHER } from '../support/publisher.ts'
 
 const PRODUCTS = join(REPOSITORY, 'test/schemas')
 const OWN_FILES = ['source.json', 'expected.json']
+const VERTEX = 'logs-000000000000.json'
 /** What LiteLLM left out of these counts, no record says. */
 const NOT_GUESSED = ['without-cache-writes.ndjson']
 const AS_OF = '2026-10-31T12:00:00Z'
@@ -33,6 +34,7 @@ const OPTIONS: InitOptions = {
   yes: false,
   json: false,
   acceptRejected: false,
+  allLogged: false,
   anyway: false,
   model: [],
   baseTime: [],
@@ -114,13 +116,26 @@ describe('init', () => {
           expected.set(key, (expected.get(key) ?? 0) + Number(tokens))
       }
     }
-    const { sources, dry_run } = await initIn(workspace, { ...YES, public: ['*'], acceptRejected: true })
+    const { sources, dry_run } = await initIn(workspace, {
+      ...YES,
+      public: ['*'],
+      acceptRejected: true,
+      allLogged: true,
+    })
     const rows = await rowsAfterBuild(workspace)
     expect(rows.toSorted()).toEqual([...expected].map(([key, tokens]) => `${key} ${tokens}`).toSorted())
     expect(dry_run?.rows).toBe(rows.length)
     // Each in a folder of its own, so that files that come later are read too.
     const files = sources.flatMap(({ entry }) => entry.files)
     expect(files.filter((entry) => entry.includes('*')).length).toBeGreaterThan(files.length / 2)
+  })
+
+  it('does not take a log that may be a sample for all requests', async () => {
+    const vertex = await readFile(join(PRODUCTS, 'vertex-ai-logs', VERTEX))
+    const workspace = await workspaceWith({ [VERTEX]: vertex })
+    await expect(initIn(workspace, YES)).rejects.toThrow('--all-logged')
+    await expect(initIn(workspace, {}, { answers: ['no'] })).rejects.toThrow('a sample would count too little')
+    expect((await initIn(workspace, { ...YES, allLogged: true })).dry_run).toBeDefined()
   })
 
   it('asks which models are public, who publishes and whether to write, and counts each date in UTC', async () => {

@@ -283,7 +283,7 @@ describe('tokenboard models', () => {
     const { root, dataDir, publicDir } = await newWorkspace()
     const { code, stderr } = await runCli(['models'], { DATA_DIR: dataDir, PUBLIC_DIR: publicDir }, root)
     expect(code).toBe(2)
-    expect(stderr).toContain(`there is no ${join(dataDir, 'sources.json')}`)
+    expect(stderr).toContain('there is no data/sources.json')
     expect(await readdir(dataDir)).toEqual(['publisher.json'])
   })
 

@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { BuildError, CliError } from '../../../pipeline/base/errors.ts'
 import { realFiles } from '../../../pipeline/base/files.ts'
+import { formatBytes } from '../../../pipeline/base/numbers.ts'
 import { store as command } from '../../../pipeline/commands/store.ts'
 import { backUp } from '../../../server/store/backup.ts'
 import { embeddingsCatalogue } from '../../../server/store/embeddings-models.ts'
@@ -61,7 +62,7 @@ describe('store backup', () => {
     const file = join(folder, 'backup.sqlite')
     const { stdout, stderr } = await run('backup', file)
     const { size, mode } = await stat(file)
-    expect([stdout, stderr]).toEqual(['', `copied the store to ${file}, ${size} bytes\n`])
+    expect([stdout, stderr]).toEqual(['', `copied the store to ${file}, ${formatBytes(size)}\n`])
     expect(mode & 0o777).toBe(0o600)
     expect((await readdir(folder)).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite'])
 
