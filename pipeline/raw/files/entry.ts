@@ -31,6 +31,11 @@ export function namesMatch(entry: string, path: string): boolean {
   return path.split('/').every(isNamed) && namedParts(entry, path) !== undefined
 }
 
+/** Whether the paths of a source's files may have columns. */
+export function readsPaths({ hive, files }: Source): boolean {
+  return hive === true || files.some((entry) => globOf(entry) !== entry)
+}
+
 /** Reads the columns of a source that are in paths: named parts, and with `hive` folders such as `model=a`. */
 export function pathColumnsOf(source: Source): (entry: string, path: string) => PathColumns {
   const wanted = new Set(schemaColumns(schemaOf(source)).map((column) => fileColumn(source, column)))
