@@ -1,4 +1,4 @@
-import { normalize } from 'node:path'
+import { isAbsolute, normalize, resolve } from 'node:path'
 import { fileColumn, schemaOf } from '../schemas/of-source.ts'
 import { schemaColumns } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
@@ -42,6 +42,17 @@ export function pathColumnsOf(source: Source): (entry: string, path: string) => 
   return (entry, path) => {
     const parts = { ...(source.hive === true && hiveParts(path)), ...namedParts(entry, path) }
     return Object.fromEntries(Object.entries(withDate(parts)).filter(([name]) => wanted.has(name)))
+  }
+}
+
+/** Reads the same columns of a file by its name, which is relative to `folder`, as of one that is no longer there. */
+export function columnsOfNames(source: Source, folder: string): (name: string) => PathColumns {
+  const columnsOf = pathColumnsOf(source)
+  const named = source.files.filter((entry) => globOf(entry) !== entry)
+  return (name) => {
+    const pathFor = (entry: string) => (isAbsolute(entry) ? resolve(folder, name) : name)
+    const entry = named.find((each) => namesMatch(each, pathFor(each))) ?? ''
+    return columnsOf(entry, pathFor(entry))
   }
 }
 
