@@ -377,6 +377,7 @@ it('reads the file that an input was, although others of the same bytes have com
   const day = 'model_permaslug,prompt_tokens,completion_tokens\na,10,0\n'
   for (const name of ['open/date=2025-03-02', 'open/date=2025-03-03']) await writeInput(workspace, `${name}/x.csv`, day)
   await buildIn(workspace, AS_OF_FIRST)
-  for (const name of ['open/date=2025-03-01', 'closed/date=2025-03-02']) await writeInput(workspace, `${name}/x.csv`, day)
+  for (const name of ['open/date=2025-03-01', 'closed/date=2025-03-02'])
+    await writeInput(workspace, `${name}/x.csv`, day)
   expect(await makeAgain(workspace)).toMatchObject({ equal: true })
 })

@@ -87,6 +87,18 @@ describe('links', () => {
     expect(await namesOf(workspace, 'logs/a.csv')).toEqual(['logs/a.csv'])
   })
 
+  it('and their file are one file in all folders, hard links only where the columns in their paths are the same', async () => {
+    const workspace = await newWorkspace()
+    const { input } = workspace
+    await writeInput(workspace, 'date=1/a.csv', 'x')
+    await mkdir(join(input, 'date=2'))
+    for (const name of ['date=1/b.csv', 'date=2/a.csv']) await link(join(input, 'date=1/a.csv'), join(input, name))
+    await symlink('date=1', join(input, 'date=now'))
+    const source = read(['*/*.csv'], { hive: true, columns: { timestamp: 'date' } })
+    const { files } = await findInputFiles(source, { folder: input })
+    expect(files.map(({ name }) => name)).toEqual(['date=1/a.csv', 'date=2/a.csv'])
+  })
+
   it('that lead nowhere or to themselves stop a build, matched or named', async () => {
     const workspace = await newWorkspace()
     await symlink('missing.csv', join(workspace.input, 'a.csv'))
