@@ -57,3 +57,11 @@ describe('files that a pattern no longer matches, because their names begin with
     ])
   })
 })
+
+it('files that do not fit the named parts of a pattern are reported', async () => {
+  const workspace = await newWorkspace()
+  for (const name of ['2025-03-02', '2025-03-02.1', 'sum']) await writeInput(workspace, `${name}.csv`, RECORDS)
+  expect(await noticesOf(workspace, [{ name: 'one', files: ['{date}.csv'], columns: { timestamp: 'date' } }])).toEqual([
+    'source "one": 2 files, such as 2025-03-02.1.csv, do not fit {date}.csv and are not read',
+  ])
+})

@@ -18,17 +18,24 @@ export function globOf(entry: string): string {
   return entry.replaceAll(NAMED, '*')
 }
 
-/**
- * Whether an entry names a path that its pattern matches. As in Spark and Hive, wildcards stand for no name that begins
- * with `_`; the pattern has to begin that name itself.
- */
+/** Whether an entry names a path that its pattern matches. */
 export function namesMatch(entry: string, path: string): boolean {
+  return !isHidden(entry, path) && fits(entry, path)
+}
+
+/** Whether the named parts of an entry fit a path that its pattern matches: a `{date}` is only a date. */
+export function fits(entry: string, path: string): boolean {
+  return namedParts(entry, path) !== undefined
+}
+
+/** As in Spark and Hive, wildcards stand for no name that begins with `_`; a pattern has to begin that name itself. */
+export function isHidden(entry: string, path: string): boolean {
   const own = globOf(entry)
     .split(/[/{},(|]/)
     .filter((piece) => piece.startsWith('_'))
     .map((piece) => piece.replace(/[*?[].*/s, ''))
   const isNamed = (name: string) => !name.startsWith('_') || own.some((beginning) => name.startsWith(beginning))
-  return path.split('/').every(isNamed) && namedParts(entry, path) !== undefined
+  return !path.split('/').every(isNamed)
 }
 
 /** Whether the paths of a source's files may have columns. */
@@ -56,7 +63,7 @@ export function columnsOfNames(source: Source, folder: string): (name: string) =
   }
 }
 
-/** The named parts of a path; undefined if the path does not fit, because a `{date}` is only a date. */
+/** The named parts of a path; undefined if the path does not fit. */
 function namedParts(entry: string, path: string): Record<string, string> | undefined {
   if (globOf(entry) === entry) return {}
   const pattern = patterns.get(entry) ?? toPattern(normalize(entry))

@@ -137,8 +137,12 @@ describe('columns in the path', () => {
     expect(await columnsOf(name, entry)).toEqual([expected])
   })
 
-  it('leave out files whose date is none', async () => {
-    expect(await columnsOf('a/summary.csv', '{model}/{date}.csv')).toEqual([])
+  it('leave out files whose date is none, and say so unless another entry names them', async () => {
+    const workspace = await newWorkspace()
+    for (const name of ['2025-03-01', '2025-03-02.1', 'sum', '_x']) await writeInput(workspace, `a/${name}.csv`, 'x')
+    const found = await findInputFiles(read(['{model}/{date}.csv', 'a/sum.csv'], COLUMNS), { folder: workspace.input })
+    expect(found.files.map(({ name }) => name)).toEqual(['a/2025-03-01.csv', 'a/sum.csv'])
+    expect(found.unfit).toEqual([{ pattern: '{model}/{date}.csv', names: ['a/2025-03-02.1.csv'] }])
   })
 
   it('are folders of Hive, decoded, and only what the source reads', async () => {
