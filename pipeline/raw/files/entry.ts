@@ -6,6 +6,9 @@ import type { Source } from '../sources.ts'
 /** Columns that are in the path of a file, by name. Null: Hive's folder for records without a value. */
 export type PathColumns = Readonly<Record<string, string | null>>
 
+/** The name of a `date` that is made of the year, month and day in a path. A file's own column `date` wins. */
+export const MADE_DATE = 'year/month/day'
+
 /** A part of a path that an entry of `files` gives a name, such as `{model}`. */
 const NAMED = /\{([A-Za-z_]\w*)\}/g
 
@@ -48,7 +51,8 @@ export function pathColumnsOf(source: Source): (entry: string, path: string) => 
   const wanted = new Set(schemaColumns(schemaOf(source)).map((column) => fileColumn(source, column)))
   return (entry, path) => {
     const parts = { ...(source.hive === true && hiveParts(path)), ...namedParts(entry, path) }
-    return Object.fromEntries(Object.entries(withDate(parts)).filter(([name]) => wanted.has(name)))
+    const isWanted = (name: string) => wanted.has(name === MADE_DATE ? 'date' : name)
+    return Object.fromEntries(Object.entries(withDate(parts)).filter(([name]) => isWanted(name)))
   }
 }
 
@@ -122,10 +126,10 @@ function unescaped(text: string): string {
   }
 }
 
-/** The parts with a `date` in the form of a calendar date. Year, month and day are one, too. */
+/** The parts with a `date` in the form of a calendar date, or one that is made of year, month and day. */
 function withDate(parts: Record<string, string | null>): Record<string, string | null> {
   const { year, month, day, date } = parts
   if (date) return { ...parts, date: date.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3') }
-  if (!year || !month || !day) return parts
-  return { ...parts, date: `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` }
+  if (date === null || !year || !month || !day) return parts
+  return { ...parts, [MADE_DATE]: `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` }
 }
