@@ -254,7 +254,7 @@ export async function prepare(
   })
   const nameOf = await inputNames(sources, workspace.inputKey)
   const ingredients = {
-    inputs: inputs.map(({ sha256, ...input }) => ({ ...input, sha256: nameOf(sha256) })),
+    inputs: inputs.map((input) => ({ ...input, sha256: nameOf(input) })),
     registry: sources.registry_files,
     ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
   }

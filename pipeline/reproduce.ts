@@ -29,7 +29,7 @@ import { readSources, type Sources } from './raw/sources.ts'
 import { type FrozenSources, freezeSources } from './release/freeze-sources.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { inputNames } from './release/input-names.ts'
-import { inputListPath, type NumberedInput, numbered, readInputs } from './release/inputs.ts'
+import { type FormerInput, inputListPath, numbered, readInputs } from './release/inputs.ts'
 import { readProvenance } from './release/provenance.ts'
 import { compareProvenance, type ProvenanceDifferences } from './release/provenance-differences.ts'
 import { readBack } from './release/read-back.ts'
@@ -230,7 +230,7 @@ async function inputsOf(
   { provenance, entry: { release } }: Original,
   { dataDir }: PipelineConfig,
   { report }: Effects,
-): Promise<readonly Pick<NumberedInput, 'sha256'>[] | undefined> {
+): Promise<readonly FormerInput[] | undefined> {
   const read = 'all that the sources have now is read'
   if (provenance === undefined) {
     report({ kind: 'notice', message: `the release does not say what it was made from: ${read}` })
@@ -247,7 +247,7 @@ async function inputsOf(
 
 async function freeze(
   sources: Sources,
-  inputs: readonly Pick<NumberedInput, 'sha256'>[] | undefined,
+  inputs: readonly FormerInput[] | undefined,
   { inputKey }: Workspace,
   effects: Effects,
 ): Promise<FrozenSources> {

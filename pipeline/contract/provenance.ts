@@ -9,8 +9,8 @@ const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const ListedInput = z.object({
   ordinal: z.int().positive(),
   /**
-   * Of the decompressed content, so compressing, renaming or archiving a file does not change it. For sums, which could
-   * be guessed from a hash, an HMAC with the publisher's key.
+   * Of the decompressed content and the columns in the file's path, so compressing, renaming or archiving a file does not
+   * change it. For sums, which could be guessed from a hash, an HMAC with the publisher's key.
    */
   sha256: Sha256,
 })

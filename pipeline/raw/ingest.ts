@@ -1,5 +1,6 @@
 import type { Database, SqlValue } from '../base/database.ts'
 import { readStatement } from '../base/statements.ts'
+import { MADE_DATE } from './files/entry.ts'
 import type { Format } from './files/find.ts'
 import type { InputGroup } from './files/group.ts'
 import type { CsvReading, LinkedFile } from './files/link.ts'
@@ -328,11 +329,14 @@ function columnsOf(group: InputGroup, number: number): GroupColumns {
   const relative = relativeTime(source)
   const computed = new Map<string, string>()
   const value = (column: string): Value => {
-    const inPath = pathColumns.indexOf(fileColumn(source, column))
+    const name = fileColumn(source, column)
+    const inPath = pathColumns.indexOf(name)
     if (inPath >= 0) return textValue(`path_${inPath}`, relative)
+    const made = name === 'date' ? pathColumns.indexOf(MADE_DATE) : -1
     const position = positions.get(column)
-    if (position === undefined) return ABSENT
-    if (format === 'ndjson') return jsonValue(`value[${position + 1}]`, relative)
+    if (position === undefined) return made < 0 ? ABSENT : textValue(`path_${made}`, relative)
+    const json = `value[${position + 1}]`
+    if (format === 'ndjson') return jsonValue(made < 0 ? json : `coalesce(${json}, to_json(path_${made}))`, relative)
     if (format === 'csv') return textValue(`c${position}`, relative)
     const label = `${files[0]?.name}: column ${JSON.stringify(fileColumn(source, column))}`
     return parquetValue(`c${position}`, types[position] ?? '', { relative, label, isUtc: source.timezone === 'UTC' })

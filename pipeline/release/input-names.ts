@@ -1,17 +1,30 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
+import { columnsOfNames, readsPaths } from '../raw/files/entry.ts'
 import type { Sources } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
+import type { Input } from './inputs.ts'
 
-/** The published name of an input: 64 hex digits. */
-export type InputName = (sha256: string) => string
+/** The published name of an input, of which `sha256` is of its content: 64 hex digits. */
+export type InputName = (input: Input) => string
 
 /** Raw logs are named by SHA-256. Sums could be guessed, so they get an HMAC (RFC 2104) with the publisher's key. */
-export async function inputNames({ engine, sources }: Sources, readKey: () => Promise<string>): Promise<InputName> {
-  if (engine.kind === 'duckdb' && !sources.some(isOfSums)) return (sha256) => sha256
+export async function inputNames(sources: Sources, readKey: () => Promise<string>): Promise<InputName> {
+  const recordsOf = hashOfRecords(sources)
+  if (sources.engine.kind === 'duckdb' && !sources.sources.some(isOfSums)) return recordsOf
   const key = await readKey()
-  return (sha256) => createHmac('sha256', key).update(sha256).digest('hex')
+  return (input) => createHmac('sha256', key).update(recordsOf(input)).digest('hex')
+}
+
+/** The hash of a content, and of the columns in the path of its file if there are any: they are part of its records. */
+function hashOfRecords({ sources, folder }: Sources): InputName {
+  const readers = new Map(sources.filter(readsPaths).map((source) => [source.name, columnsOfNames(source, folder)]))
+  return ({ sha256, source, file }) => {
+    const columns = Object.entries(readers.get(source)?.(file) ?? {}).sort(([a], [b]) => (a < b ? -1 : 1))
+    if (columns.length === 0) return sha256
+    return hash('sha256', sha256 + JSON.stringify(Object.fromEntries(columns)))
+  }
 }
 
 /** Returns the key at `path`; creates it if missing. */

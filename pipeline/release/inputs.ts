@@ -11,6 +11,9 @@ import { merkleRoot } from './merkle.ts'
 const Input = z.strictObject({ sha256: z.string(), source: z.string(), file: z.string() })
 export type Input = z.infer<typeof Input>
 
+/** An input of a release. If its list was published, only the name is known. */
+export type FormerInput = Pick<Input, 'sha256'> & Partial<Input>
+
 /** `DATA_DIR/provenance/RELEASE.json`: the inputs of a release, of which only the Merkle root is published. */
 const InputList = z.strictObject({ release: ReleaseName, inputs: z.array(Input) })
 

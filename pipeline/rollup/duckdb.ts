@@ -139,13 +139,17 @@ const DUPLICATES_SHOWN = 3
 
 function reportSurvey(
   source: Source,
-  { unmatched, samples }: FoundFiles,
+  { unmatched, samples, unfit }: FoundFiles,
   compared: Survey,
   { onNotice }: RollupRequest,
 ): void {
   const name = `source ${JSON.stringify(source.name)}`
   for (const folder of samples) onNotice(`${name}: the files of the synthetic sample in ${folder} are excluded`)
   for (const pattern of unmatched) onNotice(`${name}: no file matches ${pattern}`)
+  for (const { pattern, names } of unfit) {
+    const files = names.length === 1 ? `${names[0]} does` : `${names.length} files, such as ${names[0]}, do`
+    onNotice(`${name}: ${files} not fit ${pattern} and ${names.length === 1 ? 'is' : 'are'} not read`)
+  }
   if (compared.unlisted.length > 0) {
     const [first, ...others] = compared.unlisted.map((file) => file.name)
     const more =

@@ -122,13 +122,15 @@ SELECT DISTINCT sha256, reading FROM state_files WHERE kept IS NULL ORDER BY ALL
 -- name: shared_contents
 -- Files with accepted records whose content another source has, too.
 WITH counted AS (
-  SELECT source, name, sha256
+  SELECT source, name, sha256, reading
   FROM state_files
   WHERE kept IS NULL AND EXISTS (
     FROM state_sums WHERE state_sums.file_id = state_files.file_id AND reject_reason IS NULL
   )
 )
-SELECT one.source, one.name, other.source AS other_source, other.name AS other_name
+SELECT
+  one.source, one.name, other.source AS other_source, other.name AS other_name,
+  one.name = other.name OR one.reading = other.reading AS is_in_one_place
 FROM counted AS one
 JOIN counted AS other ON one.sha256 = other.sha256 AND one.source < other.source
 ORDER BY ALL

@@ -87,26 +87,27 @@ export async function survey(
       candidates.find((previous) => left.has(previous.name) && isEqual(file, previous)),
     )
   })
-  const contents = new Set([...hashed.map(({ sha256 }) => sha256), ...same.map((file) => file.known.sha256)])
+  const unchanged = same.map(({ known: { sha256, reading }, file }): HashedFile => ({ ...file, sha256, reading }))
+  const here = [...hashed, ...unchanged]
+  const contents = new Set(here.flatMap((file) => [placeOf(file), `${file.sha256} ${file.name}`]))
+  const isThere = (file: KnownFile) => namesOfContent(file).some((name) => contents.has(name))
   const replaceable = new Map(
     [...known.filter(options.isReplaceable), ...left.values()]
-      .filter(({ sha256 }) => !contents.has(sha256))
+      .filter((file) => !isThere(file))
       .map((file) => [file.name, file]),
   )
   const fresh = added.map((file) => ({ ...file, replaces: replaceable.get(file.name) }))
   const replaced = new Set(fresh.map((file) => file.replaces))
-  const notFound = [...left.values()].filter((file) => !replaced.has(file) && !contents.has(file.sha256))
+  const notFound = [...left.values()].filter((file) => !replaced.has(file) && !isThere(file))
   const names = new Set(found.map((file) => file.name))
-  const moved = [...known.filter(({ kept }) => kept !== null), ...left.values()].filter(({ sha256 }) =>
-    contents.has(sha256),
-  )
+  const moved = [...known.filter(({ kept }) => kept !== null), ...left.values()].filter(isThere)
   return {
     same,
     fresh,
     ...(await sortMissing(notFound, names, options.isUnlisted)),
     moved,
     reread: [...moved, ...[...replaced].filter((file) => file !== undefined)].filter(options.isOutdated),
-    duplicates: duplicatesOf(fresh, new Map(same.map(({ known: { sha256, name } }) => [sha256, name] as const))),
+    duplicates: duplicatesOf(fresh, new Map(unchanged.map((file) => [placeOf(file), file.name] as const))),
   }
 }
 
@@ -124,10 +125,21 @@ function isEqual(file: HashedFile, known: KnownFile | undefined): known is Known
   return known.sha256 === file.sha256 && known.reading === file.reading && formatOf(known.name) === formatOf(file.name)
 }
 
+/** Equal contents are the same records, except in files with columns in their path. The reading has their values. */
+function placeOf({ sha256, reading, columns }: HashedFile): string {
+  return columns === undefined ? sha256 : `${sha256} ${reading}`
+}
+
+/** A file of the state is also there if it is read in another way now. */
+function namesOfContent({ sha256, reading, name }: KnownFile): string[] {
+  return [sha256, `${sha256} ${reading}`, `${sha256} ${name}`]
+}
+
 function duplicatesOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; original: string }[] {
-  return fresh.flatMap(({ sha256, name, bytes }) => {
-    const original = names.get(sha256)
-    if (original === undefined) names.set(sha256, name)
+  return fresh.flatMap((file) => {
+    const { name, bytes } = file
+    const original = names.get(placeOf(file))
+    if (original === undefined) names.set(placeOf(file), name)
     return original === undefined || bytes === 0 ? [] : [{ file: name, original }]
   })
 }

@@ -367,3 +367,17 @@ describe('compareProvenance', () => {
     expect(compareProvenance(provenance, provenance, same)).toEqual({ tools: [], gone: [], other: [] })
   })
 })
+
+it('reads the file that an input was, although others of the same bytes have come since', async () => {
+  const workspace = await newWorkspace()
+  const source = { ...SOURCE, hive: true, columns: { timestamp: 'date' } }
+  const closed = { ...source, name: 'closed', files: ['closed/*/*'], visibility: 'private' }
+  const open = { ...source, name: 'open', files: ['open/*/*'], visibility: 'public' }
+  await writeInput(workspace, 'sources.json', { sources: [closed, open] })
+  const day = 'model_permaslug,prompt_tokens,completion_tokens\na,10,0\n'
+  for (const name of ['open/date=2025-03-02', 'open/date=2025-03-03']) await writeInput(workspace, `${name}/x.csv`, day)
+  await buildIn(workspace, AS_OF_FIRST)
+  for (const name of ['open/date=2025-03-01', 'closed/date=2025-03-02'])
+    await writeInput(workspace, `${name}/x.csv`, day)
+  expect(await makeAgain(workspace)).toMatchObject({ equal: true })
+})

@@ -54,6 +54,26 @@ function inOrder(...contents: string[]): string[] {
   return contents.toSorted((a, b) => (sha256(a) < sha256(b) ? -1 : 1)).map(leaf)
 }
 
+const DAY_FILES = {
+  hive: true,
+  name: 'gateway',
+  schema: 'canonical',
+  files: ['raw/**/*'],
+  columns: { timestamp: 'date' },
+}
+const dayFile = (tokens: number) => `model_permaslug,prompt_tokens,completion_tokens\na,${tokens},0\n`
+
+it('commits to the columns in the path of a file', async () => {
+  const workspace = await newWorkspace()
+  await writeInput(workspace, 'models.json', MODELS)
+  await writeInput(workspace, 'sources.json', { models: 'models.json', sources: [DAY_FILES] })
+  await writeInput(workspace, 'raw/date=2025-03-01/x.csv', dayFile(1))
+  await writeInput(workspace, 'raw/date=2025-03-02/x.csv', dayFile(2))
+  await buildIn(workspace)
+  const hashes = [1, 2].map((day) => sha256(`${sha256(dayFile(day))}{"date":"2025-03-0${day}"}`)).sort()
+  expect((await provenanceIn(workspace)).inputs).toEqual({ count: 2, merkle_root: merkleRoot(hashes) })
+})
+
 describe('provenance.json', () => {
   it('lists the code, DuckDB, SQL and registry of a release, and the Merkle root of its inputs', async () => {
     const aliases = 'alias,model_permaslug\nx,a\n'

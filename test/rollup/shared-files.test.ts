@@ -34,6 +34,16 @@ describe('files of two sources', () => {
     const parted = [{ ...twice[0], where: { model_permaslug: { equal: 'a' } } }, same[1] ?? {}]
     expect(await noticesOf(workspace, parted)).toEqual([])
   })
+
+  it('have other records if the columns in their paths differ', async () => {
+    const workspace = await newWorkspace()
+    for (const name of ['a/m.csv', 'b/m.csv', 'b/n.csv']) await writeInput(workspace, name, RECORDS)
+    const columns = { model_permaslug: 'model' }
+    const sources = ['a', 'b'].map((name) => ({ name, files: [`${name}/{model}.csv`], columns }))
+    expect(await noticesOf(workspace, sources)).toEqual([
+      'sources "a" and "b" have the same records in a/m.csv and b/m.csv: they count twice',
+    ])
+  })
 })
 
 describe('files that a pattern no longer matches, because their names begin with an underscore', () => {
@@ -46,4 +56,12 @@ describe('files that a pattern no longer matches, because their names begin with
       'source "one": _b.csv is no longer named by the source: the records are not counted',
     ])
   })
+})
+
+it('files that do not fit the named parts of a pattern are reported', async () => {
+  const workspace = await newWorkspace()
+  for (const name of ['2025-03-02', '2025-03-02.1', 'sum']) await writeInput(workspace, `${name}.csv`, RECORDS)
+  expect(await noticesOf(workspace, [{ name: 'one', files: ['{date}.csv'], columns: { timestamp: 'date' } }])).toEqual([
+    'source "one": 2 files, such as 2025-03-02.1.csv, do not fit {date}.csv and are not read',
+  ])
 })

@@ -7,6 +7,7 @@ import { fileColumn, schemaOf } from '../schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns, type UsageRecord } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
 import { readHead } from './decompress.ts'
+import { MADE_DATE } from './entry.ts'
 import type { InputFile } from './find.ts'
 
 /** The columns of one file. `types` are DuckDB's for Parquet and VARCHAR for text. */
@@ -101,7 +102,9 @@ export function locateColumns(source: Source, file: InputFile, names: readonly s
     }
     if (position >= 0) positions.set(column, position)
   }
-  const has = (column: string) => positions.has(column) || inPath.includes(fileColumn(source, column))
+  const isMade = (name: string) => name === 'date' && inPath.includes(MADE_DATE)
+  const isInPath = (name: string) => inPath.includes(name) || isMade(name)
+  const has = (column: string) => positions.has(column) || isInPath(fileColumn(source, column))
   const missing = wantedColumns(source).find((choice) => !choice.some(has))
   if (missing !== undefined) {
     const taken = new Set(positions.values())

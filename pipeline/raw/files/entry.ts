@@ -1,10 +1,13 @@
-import { normalize } from 'node:path'
+import { isAbsolute, normalize, resolve } from 'node:path'
 import { fileColumn, schemaOf } from '../schemas/of-source.ts'
 import { schemaColumns } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
 
 /** Columns that are in the path of a file, by name. Null: Hive's folder for records without a value. */
 export type PathColumns = Readonly<Record<string, string | null>>
+
+/** The name of a `date` that is made of the year, month and day in a path. A file's own column `date` wins. */
+export const MADE_DATE = 'year/month/day'
 
 /** A part of a path that an entry of `files` gives a name, such as `{model}`. */
 const NAMED = /\{([A-Za-z_]\w*)\}/g
@@ -18,17 +21,29 @@ export function globOf(entry: string): string {
   return entry.replaceAll(NAMED, '*')
 }
 
-/**
- * Whether an entry names a path that its pattern matches. As in Spark and Hive, wildcards stand for no name that begins
- * with `_`; the pattern has to begin that name itself.
- */
+/** Whether an entry names a path that its pattern matches. */
 export function namesMatch(entry: string, path: string): boolean {
+  return !isHidden(entry, path) && fits(entry, path)
+}
+
+/** Whether the named parts of an entry fit a path that its pattern matches: a `{date}` is only a date. */
+export function fits(entry: string, path: string): boolean {
+  return namedParts(entry, path) !== undefined
+}
+
+/** As in Spark and Hive, wildcards stand for no name that begins with `_`; a pattern has to begin that name itself. */
+export function isHidden(entry: string, path: string): boolean {
   const own = globOf(entry)
     .split(/[/{},(|]/)
     .filter((piece) => piece.startsWith('_'))
     .map((piece) => piece.replace(/[*?[].*/s, ''))
   const isNamed = (name: string) => !name.startsWith('_') || own.some((beginning) => name.startsWith(beginning))
-  return path.split('/').every(isNamed) && namedParts(entry, path) !== undefined
+  return !path.split('/').every(isNamed)
+}
+
+/** Whether the paths of a source's files may have columns. */
+export function readsPaths({ hive, files }: Source): boolean {
+  return hive === true || files.some((entry) => globOf(entry) !== entry)
 }
 
 /** Reads the columns of a source that are in paths: named parts, and with `hive` folders such as `model=a`. */
@@ -36,11 +51,23 @@ export function pathColumnsOf(source: Source): (entry: string, path: string) => 
   const wanted = new Set(schemaColumns(schemaOf(source)).map((column) => fileColumn(source, column)))
   return (entry, path) => {
     const parts = { ...(source.hive === true && hiveParts(path)), ...namedParts(entry, path) }
-    return Object.fromEntries(Object.entries(withDate(parts)).filter(([name]) => wanted.has(name)))
+    const isWanted = (name: string) => wanted.has(name === MADE_DATE ? 'date' : name)
+    return Object.fromEntries(Object.entries(withDate(parts)).filter(([name]) => isWanted(name)))
   }
 }
 
-/** The named parts of a path; undefined if the path does not fit, because a `{date}` is only a date. */
+/** Reads the same columns of a file by its name, which is relative to `folder`, as of one that is no longer there. */
+export function columnsOfNames(source: Source, folder: string): (name: string) => PathColumns {
+  const columnsOf = pathColumnsOf(source)
+  const named = source.files.filter((entry) => globOf(entry) !== entry)
+  return (name) => {
+    const pathFor = (entry: string) => (isAbsolute(entry) ? resolve(folder, name) : name)
+    const entry = named.find((each) => namesMatch(each, pathFor(each))) ?? ''
+    return columnsOf(entry, pathFor(entry))
+  }
+}
+
+/** The named parts of a path; undefined if the path does not fit. */
 function namedParts(entry: string, path: string): Record<string, string> | undefined {
   if (globOf(entry) === entry) return {}
   const pattern = patterns.get(entry) ?? toPattern(normalize(entry))
@@ -99,10 +126,10 @@ function unescaped(text: string): string {
   }
 }
 
-/** The parts with a `date` in the form of a calendar date. Year, month and day are one, too. */
+/** The parts with a `date` in the form of a calendar date, or one that is made of year, month and day. */
 function withDate(parts: Record<string, string | null>): Record<string, string | null> {
   const { year, month, day, date } = parts
   if (date) return { ...parts, date: date.replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3') }
-  if (!year || !month || !day) return parts
-  return { ...parts, date: `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` }
+  if (date === null || !year || !month || !day) return parts
+  return { ...parts, [MADE_DATE]: `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}` }
 }

@@ -6,7 +6,7 @@ import { sideBySide } from '../../base/side-by-side.ts'
 import { isObjectUrl, namesObject, type ObjectCopies } from '../objects/object.ts'
 import { isSampleFolder, MAKE_FILE, sampleOf } from '../sample/folder.ts'
 import type { Source, Sources } from '../sources.ts'
-import { globOf, isPattern, namesMatch, type PathColumns, pathColumnsOf } from './entry.ts'
+import { fits, globOf, isHidden, isPattern, type PathColumns, pathColumnsOf } from './entry.ts'
 import { type LocalFile, statsOf, withoutLinks } from './local-file.ts'
 
 export type Format = 'csv' | 'ndjson' | 'parquet'
@@ -42,6 +42,8 @@ export interface FoundFiles {
   files: InputFile[]
   unmatched: string[]
   missing: string[]
+  /** Files that a pattern with named parts would match if they fit these. */
+  unfit: { pattern: string; names: string[] }[]
   /** Folders of the synthetic sample matched by a pattern. Their files are excluded because they are not real usage. */
   samples: string[]
 }
@@ -66,6 +68,7 @@ export async function findInputFiles(
   const local = new Map<string, Place & LocalFile>()
   const stored = new Map<string, Place>()
   const [unmatched, missing]: [string[], string[]] = [[], []]
+  const unfit: { pattern: string; paths: string[] }[] = []
   const samples = new Set<string>()
   const sampleOfFile = await samplesIn(folder)
   const columnsOf = pathColumnsOf(source)
@@ -78,7 +81,10 @@ export async function findInputFiles(
       }
       continue
     }
-    const matches = await filesOf(source, entry, folder)
+    const { matches = [], others = [] } = Object.groupBy(await filesOf(source, entry, folder), ({ match }) =>
+      match === entry || fits(entry, match) ? 'matches' : 'others',
+    )
+    unfit.push({ pattern: entry, paths: others.map(({ path }) => path) })
     if (matches.length === 0 && isPattern(entry)) unmatched.push(entry)
     else if (matches.length === 0) missing.push(relative(folder, resolve(folder, entry)))
     const from = await sideBySide(matches, ({ path }) => sampleOfFile(path))
@@ -101,6 +107,10 @@ export async function findInputFiles(
     unmatched,
     missing: chosen === undefined ? missing : [],
     samples: [...samples],
+    unfit: unfit.flatMap(({ pattern, paths }) => {
+      const names = paths.filter((path) => !local.has(path)).map((path) => relative(folder, path))
+      return names.length === 0 ? [] : [{ pattern, names: names.sort() }]
+    }),
   }
 }
 
@@ -174,9 +184,10 @@ export async function isUnlisted(name: string, source: Source, folder: string): 
   return isObjectUrl(name) ? !source.files.some((entry) => namesObject(entry, name)) : isFile(resolve(folder, name))
 }
 
+/** The files that a pattern matches, whether or not they fit its named parts. */
 async function matchesOf(source: Source, pattern: string, folder: string): Promise<Match[]> {
   const all = await Array.fromAsync(glob(globOf(pattern), { cwd: folder }))
-  const matches = all.filter((match) => namesMatch(pattern, match))
+  const matches = all.filter((match) => !isHidden(pattern, match))
   const stats = await sideBySide(matches, (match) => statsOf(resolve(folder, match), source, match))
   // Node puts U+FFFD where a name is not UTF-8, and then does not find the file.
   const unreadable = matches.find((match, position) => stats[position] === undefined && match.includes('\ufffd'))

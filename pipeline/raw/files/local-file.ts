@@ -5,11 +5,13 @@ import { CliError } from '../../base/errors.ts'
 import { isMissing, linkTarget } from '../../base/files.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
 import type { Source } from '../sources.ts'
+import type { PathColumns } from './entry.ts'
 
 export interface LocalFile {
   path: string
   /** Links followed. */
   stats: BigIntStats
+  columns?: PathColumns
 }
 
 /** Stats of `path`, links followed; undefined if it does not exist. Throws `CliError` for a link that leads nowhere. */
@@ -28,7 +30,10 @@ export async function statsOf(path: string, source: Source, name: string): Promi
   }
 }
 
-/** The files, each under one of its names: a link, a hard link and its file are one file. */
+/**
+ * The files, each under one of its names: a link, a hard link and its file are one file. Hard links whose paths have
+ * other columns are several, because programs that find duplicates make them of files with equal bytes.
+ */
 export async function withoutLinks<File extends LocalFile>(files: readonly File[], folder: string): Promise<File[]> {
   const alike = Map.groupBy(files, ({ stats: { dev, ino, size, mtimeNs } }) => [dev, ino, size, mtimeNs].join())
   if (alike.size === files.length) return [...files]
@@ -43,12 +48,16 @@ async function oneNameEach<File extends LocalFile>(
   root: string,
 ): Promise<File[]> {
   if (files.length === 1) return [...files]
-  const named = await sideBySide(files, async (file) => ({ file, real: await realpath(file.path) }))
-  // Some file systems number files badly. Only a file with several names has hard links.
-  const distinct = Map.groupBy(named, ({ file, real }) => (file.stats.nlink > 1n ? '' : real))
-  // The state knows a file by its name. Its own name lasts longer than a link such as current.csv leads to it.
-  return [...distinct.values()].flatMap((names) => {
-    const own = names.find(({ file, real }) => resolve(root, relative(folder, file.path)) === real) ?? names[0]
-    return own === undefined ? [] : [own.file]
+  const named = await sideBySide(files, async (file) => {
+    const real = await realpath(file.path)
+    // The state knows a file by its name. Its own name lasts longer than a link such as current.csv leads to it.
+    return { file, real, isOwn: resolve(root, relative(folder, file.path)) === real }
   })
+  const first = (names: typeof named) => names.find(({ isOwn }) => isOwn) ?? names[0]
+  const targets = [...Map.groupBy(named, ({ real }) => real).values()].flatMap((names) => first(names) ?? [])
+  // Some file systems number files badly. Only a file with several names has hard links.
+  const distinct = Map.groupBy(targets, ({ file: { stats, columns }, real }) =>
+    stats.nlink > 1n ? JSON.stringify(columns) : real,
+  )
+  return [...distinct.values()].flatMap((names) => first(names)?.file ?? [])
 }

@@ -157,8 +157,8 @@ export const raw: Mutant[] = [
     name: 'hard-links-read-twice',
     promise: 'A link, a hard link and its file are one file and read once.',
     file: 'pipeline/raw/files/local-file.ts',
-    find: 'file.stats.nlink > 1n',
-    replace: 'file.stats.nlink > 9n',
+    find: 'stats.nlink > 1n',
+    replace: 'stats.nlink > 9n',
     tests: ['test/raw/files/find.test.ts'],
   },
   {
@@ -171,7 +171,7 @@ export const raw: Mutant[] = [
   },
   {
     name: 'moved-file-not-read-again',
-    promise: 'A file that is moved to a path with other values is read again.',
+    promise: 'A file that is moved to a path with other values is a new file there.',
     file: 'pipeline/rollup/reading.ts',
     find: '{ ...readingSettings(source), path }',
     replace: 'readingSettings(source)',

@@ -38,8 +38,8 @@ export const release: Mutant[] = [
     promise:
       'An input that is sums has an HMAC in provenance.json: whoever knows the public sums cannot guess the private ones.',
     file: 'pipeline/release/input-names.ts',
-    find: "createHmac('sha256', key).update(sha256).digest('hex')",
-    replace: "createHmac('sha256', '').update(sha256).digest('hex')",
+    find: "createHmac('sha256', key).update(recordsOf(input)).digest('hex')",
+    replace: "createHmac('sha256', '').update(recordsOf(input)).digest('hex')",
     tests: ['test/rollup/rollup-files.test.ts'],
   },
   {

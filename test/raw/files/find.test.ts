@@ -8,6 +8,8 @@ import {
   AS_OF,
   buildIn,
   newWorkspace,
+  publishedCsv,
+  rowsOf,
   runProcess,
   settings,
   type Workspace,
@@ -87,6 +89,18 @@ describe('links', () => {
     expect(await namesOf(workspace, 'logs/a.csv')).toEqual(['logs/a.csv'])
   })
 
+  it('and their file are one file in all folders, hard links only where the columns in their paths are the same', async () => {
+    const workspace = await newWorkspace()
+    const { input } = workspace
+    await writeInput(workspace, 'date=1/a.csv', 'x')
+    await mkdir(join(input, 'date=2'))
+    for (const name of ['date=1/b.csv', 'date=2/a.csv']) await link(join(input, 'date=1/a.csv'), join(input, name))
+    await symlink('date=1', join(input, 'date=now'))
+    const source = read(['*/*.csv'], { hive: true, columns: { timestamp: 'date' } })
+    const { files } = await findInputFiles(source, { folder: input })
+    expect(files.map(({ name }) => name)).toEqual(['date=1/a.csv', 'date=2/a.csv'])
+  })
+
   it('that lead nowhere or to themselves stop a build, matched or named', async () => {
     const workspace = await newWorkspace()
     await symlink('missing.csv', join(workspace.input, 'a.csv'))
@@ -119,14 +133,18 @@ describe('columns in the path', () => {
     ['a/b/a.csv', '{model}/**/{model}.csv', { model: 'a' }],
     ['{x}/a+b.csv', '*/{model}.csv', { model: 'a+b' }],
     ['x[/a.csv', '[!a-w][[]/{model}.csv', { model: 'a' }],
-    ['2025/3/1/a.csv', '{year}/{month}/{day}/{model}.csv', { model: 'a', date: '2025-03-01' }],
+    ['2025/3/1/a.csv', '{year}/{month}/{day}/{model}.csv', { model: 'a', 'year/month/day': '2025-03-01' }],
     ['a/b.csv', '*/*.csv', undefined],
   ])('of %s are named by %s', async (name, entry, expected) => {
     expect(await columnsOf(name, entry)).toEqual([expected])
   })
 
-  it('leave out files whose date is none', async () => {
-    expect(await columnsOf('a/summary.csv', '{model}/{date}.csv')).toEqual([])
+  it('leave out files whose date is none, and say so unless another entry names them', async () => {
+    const workspace = await newWorkspace()
+    for (const name of ['2025-03-01', '2025-03-02.1', 'sum', '_x']) await writeInput(workspace, `a/${name}.csv`, 'x')
+    const found = await findInputFiles(read(['{model}/{date}.csv', 'a/sum.csv'], COLUMNS), { folder: workspace.input })
+    expect(found.files.map(({ name }) => name)).toEqual(['a/2025-03-01.csv', 'a/sum.csv'])
+    expect(found.unfit).toEqual([{ pattern: '{model}/{date}.csv', names: ['a/2025-03-02.1.csv'] }])
   })
 
   it('are folders of Hive, decoded, and only what the source reads', async () => {
@@ -137,6 +155,26 @@ describe('columns in the path', () => {
     expect(await columnsOf('model=__HIVE_DEFAULT_PARTITION__/a.csv', '**', hive)).toEqual([{ model: null }])
     expect(await columnsOf('model=50%/a.csv', '**', hive)).toEqual([{ model: '50%' }])
   })
+})
+
+it('a date that is made of year, month and day in the path gives way to the own date of a record', async () => {
+  const workspace = await newWorkspace()
+  const source = { name: 'gateway', schema: 'canonical', files: ['logs/**/*'], visibility: 'public', hive: true }
+  await writeInput(workspace, 'sources.json', { sources: [{ ...source, columns: { timestamp: 'date' } }] })
+  const folder = 'logs/year=2025/month=3/day=05'
+  const csv = 'model_permaslug,prompt_tokens,completion_tokens'
+  await writeInput(workspace, `${folder}/a.csv`, `${csv}\nacme/csv,1,0\n`)
+  await writeInput(workspace, `${folder}/b.csv`, `date,${csv}\n2025-03-01T10:00:00Z,acme/csv,2,0\n`)
+  const json = { model_permaslug: 'acme/json', prompt_tokens: 3, completion_tokens: 0 }
+  const lines = [json, { date: '2025-03-02', ...json, prompt_tokens: 4 }]
+  await writeInput(workspace, `${folder}/c.ndjson`, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  await buildIn(workspace)
+  expect(rowsOf(await publishedCsv(workspace))).toEqual([
+    '2025-03-01 acme/csv 2',
+    '2025-03-02 acme/json 4',
+    '2025-03-05 acme/json 3',
+    '2025-03-05 acme/csv 1',
+  ])
 })
 
 describe('objects of buckets', () => {

@@ -459,3 +459,37 @@ it('a file that is back leaves the archive once the state has it, and is put bac
   await stopped.takeAway('a.csv')
   await expectRows(stopped, [TWO_ROW, ONE_ROW])
 })
+
+describe('files of equal bytes whose paths have other dates', () => {
+  const PATHS = { hive: true, columns: { timestamp: 'date' } }
+  const COLUMNS = ['model_permaslug', 'prompt_tokens', 'completion_tokens']
+  const deliver = (gateway: Gateway, day: number, tokens: number) =>
+    gateway.deliver(`date=2025-03-0${day}/x.csv`, [useOn('', 'acme/one', tokens)], COLUMNS)
+  const row = (day: number, tokens: number) => `2025-03-0${day} acme/one ${tokens}`
+
+  it('are missing one by one under `fail`, and are no duplicates', async () => {
+    const gateway = await newGateway({}, PATHS)
+    for (const day of [3, 4, 5]) await deliver(gateway, day, 10)
+    const { rows, notices } = await gateway.build()
+    expect(rows).toEqual([row(3, 10), row(4, 10), row(5, 10)])
+    expect(notices.filter((notice) => notice.includes('the same records'))).toEqual([])
+    await gateway.takeAway('date=2025-03-04/x.csv')
+    await deliver(gateway, 6, 10)
+    expect(await gateway.failure()).toContain('raw/date=2025-03-04/x.csv')
+  })
+
+  it('stay kept under `keep` when a later date has these bytes, and are read again where they are', async () => {
+    const gateway = await newGateway({ on_missing: 'keep' }, PATHS)
+    await deliver(gateway, 3, 10)
+    await deliver(gateway, 4, 20)
+    await gateway.build()
+    await gateway.takeAway('date=2025-03-04/x.csv')
+    await gateway.build()
+    await deliver(gateway, 5, 20)
+    expect(await gateway.rows()).toEqual([row(3, 10), row(4, 20), row(5, 20)])
+    await deliver(gateway, 4, 20)
+    await gateway.configure({ on_missing: 'keep' }, { ...PATHS, timezone: 'Etc/UTC' })
+    expect(await gateway.rows()).toEqual([row(3, 10), row(4, 20), row(5, 20)])
+    expect(await keptFiles(gateway)).toEqual([])
+  })
+})
