@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { nearest } from '../contract/nearest.ts'
 import { CliError } from './errors.ts'
 import { columnAt, lineAt, lineFinder, placeOf, readJsonText } from './json-text.ts'
+import { withoutSecrets } from './prose.ts'
 
 type ErrorClass = new (faults: readonly string[]) => Error
 
@@ -184,7 +185,7 @@ function bound(origin: string, size: string): string {
 }
 
 function short(value: string): string {
-  const text = value.replaceAll(/:[^/:@\s"]+@/g, ':…@')
+  const text = withoutSecrets(value)
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text
 }
 

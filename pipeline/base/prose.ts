@@ -19,3 +19,8 @@ export function printable(text: string): string {
     return code === 0x0a ? '\\n' : code === 0x09 ? '\\t' : `\\u{${code.toString(16)}}`
   })
 }
+
+/** The text without what may be secret in a URL: its user and password, and its query, which may be signed. */
+export function withoutSecrets(text: string): string {
+  return text.replace(/(:|\/\/).*@/s, '$1…@').replace(/(:(?:\/\/|…@)[^?]*\?).+?("?)$/s, '$1…$2')
+}

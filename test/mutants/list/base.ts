@@ -77,8 +77,8 @@ export const base: Mutant[] = [
   {
     name: 'url-in-an-error',
     promise: 'No password of a URL is in an error.',
-    file: 'pipeline/base/json.ts',
-    find: "':…@'",
+    file: 'pipeline/base/prose.ts',
+    find: "'$1…@'",
     replace: "'$&'",
     tests: ['test/commands/faults.test.ts'],
   },
