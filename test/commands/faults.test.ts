@@ -136,6 +136,7 @@ it.each([
   '//secret@host',
   'https://host/path?key=secret&more="secret"',
   'ftp://ada@host?secret',
+  'ftp://host?mail=ada@host&key=secret',
 ])('no error shows the secrets of %s', (url) => {
   const engine = { clickhouse: { ...CLICKHOUSE, url } }
   const message = messageOf(() => parseJson(SourcesFile, JSON.stringify({ engine }), 'f.json', CliError))

@@ -78,8 +78,8 @@ export const base: Mutant[] = [
     name: 'url-in-an-error',
     promise: 'No password of a URL is in an error.',
     file: 'pipeline/base/prose.ts',
-    find: "'$1…@'",
-    replace: "'$&'",
+    find: 'text.slice(end + 1)',
+    replace: 'text.slice(begin + 1)',
     tests: ['test/commands/faults.test.ts'],
   },
 ]
