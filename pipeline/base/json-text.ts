@@ -24,7 +24,7 @@ const WORD = /"[^"\n]*"?|[^\s,:[\]{}"]+|./suy
  */
 export function readJsonText(text: string, visit: (path: JsonPath, offset: number) => void = () => {}): TextFault[] {
   const reader = new JsonReader(text, visit)
-  return reader.faults
+  return reader.faults.sort((a, b) => a.offset - b.offset)
 }
 
 class JsonReader {
@@ -166,16 +166,23 @@ export function placeOf(path: readonly PropertyKey[]): string {
 
 /** Finds the line of a value by its path; of a value that is missing, the line of what it belongs in. */
 export function lineFinder(text: string): (path: readonly PropertyKey[]) => number {
-  const offsets = new Map<string, number>()
-  readJsonText(text, (path, offset) => offsets.set(JSON.stringify(path), offset))
+  const lines = new Map<string, number>()
+  const lineAt = lineCounter(text)
+  readJsonText(text, (path, offset) => lines.set(JSON.stringify(path), lineAt(offset)))
   return (path) => {
-    const around = path.map((_, depth) => offsets.get(JSON.stringify(path.slice(0, path.length - depth))))
-    return lineAt(text, around.find((offset) => offset !== undefined) ?? 0)
+    const around = path.map((_, depth) => lines.get(JSON.stringify(path.slice(0, path.length - depth))))
+    return around.find((each) => each !== undefined) ?? 1
   }
 }
 
-export function lineAt(text: string, offset: number): number {
-  return text.slice(0, offset).split('\n').length
+/** Returns the line of each offset, if none is before the one of the last call. */
+export function lineCounter(text: string): (offset: number) => number {
+  let [line, counted] = [1, 0]
+  return (offset) => {
+    line += text.slice(counted, offset).split('\n').length - 1
+    counted = offset
+    return line
+  }
 }
 
 export function columnAt(text: string, offset: number): number {

@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import { nearest } from '../contract/nearest.ts'
 import { CliError } from './errors.ts'
-import { columnAt, lineAt, lineFinder, placeOf, readJsonText } from './json-text.ts'
+import { columnAt, lineCounter, lineFinder, placeOf, readJsonText } from './json-text.ts'
+import { withoutSecrets } from './prose.ts'
 
 type ErrorClass = new (faults: readonly string[]) => Error
 
@@ -92,10 +93,11 @@ export function jsonIfAny(text: string | undefined): unknown {
 }
 
 function readJson(text: string, path: string, ErrorOfCaller: ErrorClass): unknown {
-  const faults = readJsonText(text).sort((a, b) => a.offset - b.offset)
+  const faults = readJsonText(text)
   if (faults.length === 0) return JSON.parse(text)
+  const lineAt = lineCounter(text)
   throw new ErrorOfCaller(
-    faults.map(({ offset, problem }) => `${path}:${lineAt(text, offset)}:${columnAt(text, offset)}: ${problem}`),
+    faults.map(({ offset, problem }) => `${path}:${lineAt(offset)}:${columnAt(text, offset)}: ${problem}`),
   )
 }
 
@@ -184,7 +186,7 @@ function bound(origin: string, size: string): string {
 }
 
 function short(value: string): string {
-  const text = value.replaceAll(/:[^/:@\s"]+@/g, ':…@')
+  const text = withoutSecrets(value)
   return text.length > LONGEST_VALUE ? `${text.slice(0, LONGEST_VALUE)}…` : text
 }
 

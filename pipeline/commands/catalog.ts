@@ -8,7 +8,7 @@ import type { EmbeddingsCatalogue } from '../../server/store/embeddings-models.t
 import { BuildError, CliError, reasonOf } from '../base/errors.ts'
 import { isMissing, realFiles, replaceFile } from '../base/files.ts'
 import { jsonIfAny } from '../base/json.ts'
-import { columnAt, lineAt, lineFinder, readJsonText } from '../base/json-text.ts'
+import { columnAt, lineCounter, lineFinder, readJsonText } from '../base/json-text.ts'
 import { counted } from '../base/numbers.ts'
 import { CATALOGUE_FILE } from '../contract/embeddings-catalogue.ts'
 import { serverConfig } from './serve.ts'
@@ -98,8 +98,9 @@ async function readValid(
 function linesOf({ message, problems }: CatalogueError, text: string): string[] {
   const value = jsonIfAny(text)
   if (value === undefined) {
+    const lineAt = lineCounter(text)
     return readJsonText(text).map(
-      ({ offset, problem }) => `line ${lineAt(text, offset)}, column ${columnAt(text, offset)}: ${problem}`,
+      ({ offset, problem }) => `line ${lineAt(offset)}, column ${columnAt(text, offset)}: ${problem}`,
     )
   }
   const lineOf = lineFinder(text)

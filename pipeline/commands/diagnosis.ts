@@ -32,7 +32,7 @@ export function asJson(diagnosis: unknown): string {
 function describeSource({ entry, product, unknown, unread, reading }: DiagnosedSource, lastDate: UtcDate): string {
   const size = `${counted(reading.files, 'file')}, ${formatBytes(reading.bytes)}`
   const { name, schema, files, model, base_time, time_unit, timezone = 'UTC', columns = {}, sampling_rate } = entry
-  const renamed = Object.entries(columns).map(([column, own]) => `${column} from ${JSON.stringify(own)}`)
+  const renamed = Object.entries(columns).map(([column, own]) => `${column} from ${printable(JSON.stringify(own))}`)
   const time = [
     ...(unknown.includes('base_time') ? ['relative: say when they start'] : []),
     ...(base_time !== undefined && !unknown.includes('base_time') ? [`numbers from ${base_time}`] : []),

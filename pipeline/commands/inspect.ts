@@ -3,7 +3,7 @@ import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { BuildError, CliError } from '../base/errors.ts'
 import { realFiles, statsIfAny } from '../base/files.ts'
-import { printable } from '../base/prose.ts'
+import { printable, printableJson } from '../base/prose.ts'
 import { mostRecentCompletedDay } from '../contract/utc-date.ts'
 import type { Inspection, MappedRecord } from '../raw/inspect.ts'
 import { isObjectUrl } from '../raw/objects/object.ts'
@@ -72,7 +72,7 @@ function describe({ file, format, columns, schema, records, source, notes }: Ins
     records.length === 0
       ? ''
       : indented(['date', 'model', 'prompt', 'completion', 'id', 'not counted because'], records.map(cells)),
-    source === undefined ? '' : JSON.stringify(source, undefined, 2),
+    source === undefined ? '' : printableJson(source),
     notes.map((note) => `note: ${printable(note)}`).join('\n'),
   ]
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`

@@ -31,7 +31,9 @@ export function createReporter(output: NodeJS.WriteStream, clock: () => Date): R
       case 'done':
         endProgress(output)
         // Time outside stages counts for the next stage.
-        output.write(`${event.stage}: ${withGivenPaths(event.detail)} (${((now - stageBefore) / 1000).toFixed(1)} s)\n`)
+        output.write(
+          `${event.stage}: ${withGivenPaths(printableLines(event.detail))} (${((now - stageBefore) / 1000).toFixed(1)} s)\n`,
+        )
         stageBefore = now
         progress = undefined
         break

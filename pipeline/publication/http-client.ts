@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { BuildError, CliError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
+import { withoutSecrets } from '../base/prose.ts'
 
 export interface Patience {
   /** Milliseconds without data before the connection counts as dead. */
@@ -99,9 +100,12 @@ export class RemoteFiles {
 
 function readBase(text: string): URL {
   const url = URL.parse(text)
-  if (url === null || !/^https?:$/.test(url.protocol)) throw new CliError(`${text} is not an http(s) URL`)
+  if (url === null || !/^https?:$/.test(url.protocol))
+    throw new CliError(`${withoutSecrets(text)} is not an http(s) URL`)
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
-    throw new CliError(`${text} has more than a host and a path; give the address of the folder that is published`)
+    throw new CliError(
+      `${withoutSecrets(text)} has more than a host and a path; give the address of the folder that is published`,
+    )
   }
   if (!url.pathname.endsWith('/')) url.pathname += '/'
   return url

@@ -21,7 +21,7 @@ const ClickHouseUrl = z
     const { username, password, search, hash } = new URL(text)
     const say = (message: string) => context.addIssue({ code: 'custom', message })
     if (username !== '' || password !== '') {
-      say('must not have a user or password; set CLICKHOUSE_USER and CLICKHOUSE_PASSWORD in the environment')
+      say('has a user or password, which belong in the environment, as CLICKHOUSE_USER and CLICKHOUSE_PASSWORD')
     }
     if (search !== '' || hash !== '')
       say('must end with its host, port or path; ClickHouse settings belong in the profile of its user')

@@ -22,9 +22,14 @@ export async function readRegistry(
     () => (models === undefined ? [] : parseJson(z.array(Model), models.text, models.path, CliError, knownKeys)),
     () => (aliases === undefined ? [] : parseAliases(aliases)),
   ])
+  let lineOf: ReturnType<typeof lineFinder> | undefined
+  const lineOfModel = (place: RegistryFault['place']) => {
+    lineOf ??= lineFinder(withoutMark(models?.text ?? ''))
+    return lineOf(place)
+  }
   const describe = ({ of, place, problem }: RegistryFault) =>
     of === 'models'
-      ? `${models?.path}:${lineFinder(withoutMark(models?.text ?? ''))(place)}: ${problem}`
+      ? `${models?.path}:${lineOfModel(place)}: ${problem}`
       : `${aliases?.path}:${lines[Number(place[0])]?.line}: ${problem}`
   return createRegistry(listed, lines, describe)
 }

@@ -36,11 +36,22 @@ export async function ownPublisher(dataDir: string): Promise<Publisher | undefin
   return placeholders(publisher).length > 0 ? undefined : publisher
 }
 
-/** What is wrong with a publisher of real logs, by field. */
+const WANTED: Partial<Record<keyof Publisher, string>> = {
+  url: 'must be a whole URL with its https://, such as https://tokens.your-company.example',
+  contact: 'must be an address for mail, such as data@your-company.example, or a whole URL of a page with its https://',
+}
+
+function canBeReached(publisher: Publisher): boolean {
+  const { email, url = '' } = contactOf(publisher)
+  return email !== undefined || /^(?:https?:\/\/|mailto:)/i.test(url)
+}
+
+/** What is wrong with a publisher of real logs that init asks for, by field. */
 export function publisherProblem(publisher: Publisher, field: keyof Publisher): string | undefined {
   const parsed = Publisher.safeParse(publisher)
   const issue = parsed.error?.issues.find(({ path }) => path[0] === field)
-  if (issue !== undefined) return issue.message
+  if (issue !== undefined) return WANTED[field] ?? 'is empty'
+  if (field === 'contact' && !canBeReached(publisher)) return WANTED.contact
   const isWrong = parsed.success && placeholders(parsed.data).some((each) => each === field)
   return isWrong ? 'is the placeholder of the sample' : undefined
 }

@@ -305,9 +305,11 @@ describe('tokenboard inspect', () => {
 
   it('escapes control characters of the file', async () => {
     const line = { ...RECORDS.canonical, model_permaslug: 'm\u001b[2J\u202e\u009b', note: 'a\nb' }
-    const workspace = await workspaceWith({ 'odd.ndjson': toLines([RECORDS.canonical, line]) })
-    const { stdout } = await runCli(['inspect', 'odd.ndjson'], {}, workspace.input)
+    const name = 'o\u009bd\u202ed.ndjson'
+    const workspace = await workspaceWith({ [name]: toLines([RECORDS.canonical, line]) })
+    const { stdout } = await runCli(['inspect', name], {}, workspace.input)
     expect(stdout).toContain('invalid_model')
+    expect(stdout).toContain('o\\u009bd\\u202ed.ndjson"')
     for (const character of ['\u001b', '\u202e', '\u009b']) expect(stdout).not.toContain(character)
     expect(stdout).toMatch(/^ {2}note +a\\nb$/m)
   })

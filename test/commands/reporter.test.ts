@@ -38,6 +38,10 @@ function drawn(events: At[], columns = 200): string[] {
   return written({ ...TERMINAL, columns }, events).filter((text) => text.includes(STAGE))
 }
 
+it('a stage is done without control characters', () => {
+  expect(written(LOG, [[1, { ...done, detail: 'of \u009b' }]])).toEqual([`${STAGE}: of \\u{9b} (1.0 s)\n`])
+})
+
 describe('progress in a log', () => {
   it('is one line for a stage of less than ten seconds, and one for a notice', () => {
     const events: At[] = [

@@ -78,7 +78,7 @@ describe('the engine of a sources file', () => {
       'a url with a password',
       { clickhouse: { ...CLICKHOUSE, url: 'https://me:secret@example.org' } },
       {},
-      'must not have a user or password',
+      'engine.clickhouse.url: has a user or password, which belong in the environment',
     ],
     [
       'a url with settings',

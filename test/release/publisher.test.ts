@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CliError } from '../../pipeline/base/errors.ts'
 import type { Publisher } from '../../pipeline/contract/manifest.ts'
-import { readPublisher } from '../../pipeline/release/publisher.ts'
+import { publisherProblem, readPublisher } from '../../pipeline/release/publisher.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import {
@@ -132,4 +132,26 @@ describe('a folder that has releases', () => {
     }
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
   })
+})
+
+describe('a publisher that init asks for', () => {
+  it.each([
+    ['name', '', 'is empty'],
+    ['url', 'foo', 'with its https://'],
+    ['url', 'tokens.acme.example', 'with its https://'],
+    ['url', 'https://example.org/us', 'is the placeholder'],
+    ['contact', 'nobody', 'must be an address for mail'],
+    ['contact', 'acme.example/us', 'or a whole URL of a page with its https://'],
+    ['contact', 'acme.example:8080', 'must be an address for mail'],
+    ['contact', '', 'must be an address for mail'],
+  ] as const)('is refused with the %s %j', (field, value, problem) => {
+    expect(publisherProblem({ ...TEST_PUBLISHER, [field]: value }, field)).toContain(problem)
+  })
+
+  it.each(['data@acme.example', 'mailto:data@acme.example', 'https://acme.example/us'])(
+    'may be reached by %s',
+    (contact) => {
+      expect(publisherProblem({ ...TEST_PUBLISHER, contact }, 'contact')).toBeUndefined()
+    },
+  )
 })

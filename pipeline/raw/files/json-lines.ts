@@ -9,14 +9,11 @@ const [LINE_FEED, CARRIAGE_RETURN] = [0x0a, 0x0d]
  * that is a list. Only white space and the brackets and commas of such a list change.
  */
 export class JsonLines {
-  /** Bytes of the longest line so far. */
-  longest = 0
   readonly #name: string
   #depth = 0
   #isInList = false
   #isInText = false
   #isEscaped = false
-  #length = 0
   /** The last byte that was written outside of texts. */
   #previous = LINE_FEED
 
@@ -38,21 +35,15 @@ export class JsonLines {
     for (const byte of chunk) {
       if (this.#isInText) {
         lines[end++] = this.#text(byte)
-        this.#length += 1
         continue
       }
       if (this.#depth === 0 && byte === OBJECT && this.#previous === OBJECT_END) lines[end++] = this.#write(LINE_FEED)
       lines[end++] = this.#write(this.#structure(byte))
     }
-    this.longest = Math.max(this.longest, this.#length)
     return lines.subarray(0, end)
   }
 
   #write(byte: number): number {
-    if (byte === LINE_FEED) {
-      this.longest = Math.max(this.longest, this.#length)
-      this.#length = 0
-    } else this.#length += 1
     this.#previous = byte
     return byte
   }

@@ -11,6 +11,9 @@ for (const byte of Buffer.from('"\\\n')) ENDS_TEXT[byte] = 1
 /** A power of two. */
 const MOST_KEYS = 256
 const MOST_DEPTH = 64
+/** More would take seconds and too much memory to parse. */
+const MOST_KEYS_PARSED = 500_000
+const TOO_MANY_KEYS = Buffer.from(`a record with more than ${MOST_KEYS_PARSED} keys`)
 const FNV_PRIME = 0x01000193
 
 /**
@@ -120,20 +123,38 @@ function endOfText(lines: Buffer, start: number): number {
 /** A number as it is written: `JSON.parse` would round it. */
 const rawNumber = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON
 
-/** A line of JSON with the last of each key; undefined if none of its `keys` repeats, or if it is not JSON. */
+/** A line of JSON with the last of each key; undefined if none of its `keys` repeats, or if DuckDB rejects it. */
 function withLastKeys(line: Buffer, keys: number): Buffer | undefined {
   if (!isUtf8(line)) return undefined
-  try {
-    let members = 0
-    const reviver = (_: string, value: unknown, { source = '' }: { source?: string }) => {
-      if (typeof value === 'object' && value !== null && !Array.isArray(value)) members += Object.keys(value).length
-      return typeof value === 'number' ? rawNumber(source) : value
+  if (keys > MOST_KEYS_PARSED) return TOO_MANY_KEYS
+  const text = line.toString('utf8')
+  for (const read of [() => text, () => withoutExtensions(text)]) {
+    try {
+      return lastKeysOf(read(), keys)
+    } catch (error) {
+      // Also a value within too many others.
+      if (!(error instanceof SyntaxError || error instanceof RangeError)) throw error
     }
-    const value: unknown = JSON.parse(line.toString('utf8'), reviver as (key: string, value: unknown) => unknown)
-    return members === keys ? undefined : Buffer.from(JSON.stringify(value))
-  } catch (error) {
-    // Also a value within too many others.
-    if (error instanceof SyntaxError || error instanceof RangeError) return undefined
-    throw error
   }
+  return undefined
+}
+
+function lastKeysOf(text: string, keys: number): Buffer | undefined {
+  let members = 0
+  const reviver = (_: string, value: unknown, { source = '' }: { source?: string }) => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) members += Object.keys(value).length
+    return typeof value === 'number' ? rawNumber(source) : value
+  }
+  const value: unknown = JSON.parse(text, reviver as (key: string, value: unknown) => unknown)
+  return members === keys ? undefined : Buffer.from(JSON.stringify(value))
+}
+
+/** Texts, and what DuckDB reads although it is no JSON: numbers that are none, and commas before a closing bracket. */
+const TEXT_OR_EXTENSION = /"[^"\\]*(?:\\.[^"\\]*)*"?|-?(?:infinity|inf|nan)(?!\s*:)|(?<=[^{[,\s]\s*),(?=\s*[}\]])/gi
+
+/** The same as JSON. DuckDB sees no difference between `NaN` and `"NaN"` either. */
+function withoutExtensions(text: string): string {
+  return text
+    .trim()
+    .replace(TEXT_OR_EXTENSION, (found) => (found[0] === '"' ? found : found === ',' ? '' : `"${found}"`))
 }

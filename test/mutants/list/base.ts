@@ -77,9 +77,9 @@ export const base: Mutant[] = [
   {
     name: 'url-in-an-error',
     promise: 'No password of a URL is in an error.',
-    file: 'pipeline/base/json.ts',
-    find: "':…@'",
-    replace: "'$&'",
+    file: 'pipeline/base/prose.ts',
+    find: 'text.slice(end + 1)',
+    replace: 'text.slice(begin + 1)',
     tests: ['test/commands/faults.test.ts'],
   },
 ]

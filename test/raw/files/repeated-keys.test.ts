@@ -24,6 +24,8 @@ describe('repeated keys', () => {
       `{"a":1,${'"b":{'.repeat(70)}"c":1,"c":2${'}'.repeat(70)}}`,
       `{"a":1,${'"b":{'.repeat(70)}"c":2${'}'.repeat(70)}}`,
     ],
+    ['{"a":1,"a":7,"b":[NaN,-Infinity , "NaN,]\\"",inf],}\f\r', '{"a":7,"b":["NaN","-Infinity","NaN,]\\"","inf"]}'],
+    ['{"a":1,"a":[7, ] , }', '{"a":[7]}'],
   ])('are removed from %s', (line, expected) => {
     expect(repaired('{"a":1}', line, '{"a":2}')).toEqual([expected])
   })
@@ -32,6 +34,9 @@ describe('repeated keys', () => {
     '{"a":{"x":1},"b":{"x":1},"c":[{"x":1},{"x":1}]}',
     '{"a":"\\"a\\":1","b":"a"}',
     '{"a":1,"a":2',
+    '{"a":1,"a":2,,}',
+    '{"a":1,"a":[,]}',
+    '{"a":1,"a":2,NaN:3}',
     '{"a":"x',
     '"a":1,"a":2',
     `{${Array.from({ length: 600 }, (_, index) => `"${index}":0`).join()}}`,
@@ -39,6 +44,12 @@ describe('repeated keys', () => {
     '',
   ])('are not in %s, which stays as it is', (line) => {
     expect(repaired(line, line)).toEqual([])
+  })
+
+  it('are not parsed if there are too many keys, and the line is rejected', () => {
+    const keys = Array.from({ length: 500_001 }, () => '"k":1').join()
+    expect(repaired(`{${keys}}`)).toEqual(['a record with more than 500000 keys'])
+    expect(repaired(`[${keys.replaceAll('"k":1', '{"k":1}')}]`)).toEqual([])
   })
 
   it('are not looked for in a line that is not UTF-8, which DuckDB rejects', () => {
