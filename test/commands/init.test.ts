@@ -214,9 +214,23 @@ describe('init', () => {
     ])
     expect(skipped.map((name) => name.slice(logs.length + 1))).toEqual(['2024.tar.gz', '_SUCCESS'])
     expect(sources.map(({ entry, reading }) => [entry.files, reading.read])).toEqual([
-      [[join(logs, 'a.csv'), join(logs, 'utf-16.csv'), join(logs, 'b.csv.gz')], 6],
+      [[join(logs, '**/!(book|dangling|weather).csv'), join(logs, '**/!(cut).csv.gz')], 6],
     ])
     expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-02 acme/small 30', '2025-03-03 acme/large 3000'])
+  })
+
+  it('reads files that come later, and a build tells of those that no source reads', async () => {
+    const workspace = await workspaceWith({ 'u1.csv.gz': gzipSync(WINDOWS), 'u2.csv.gz': gzipSync(OLD) })
+    const { shown } = await initIn(workspace, { ...YES, model: ['m'] })
+    const logs = join(workspace.input, 'logs')
+    expect(shown).toContain(`new files in ${logs} will not be read`)
+    await writeInput(workspace, 'logs/u3.csv.gz', gzipSync(WINDOWS))
+    const notices: string[] = []
+    const report: Effects['report'] = (event) => {
+      if (event.kind === 'notice') notices.push(event.message)
+    }
+    await buildIn(workspace, AS_OF, { report })
+    expect(notices).toEqual([`no source reads u3.csv.gz in ${logs}: if it is usage, add it to "files" of its source`])
   })
 
   it('takes the model from folders', async () => {
