@@ -202,10 +202,13 @@ describe('init', () => {
     const logs = join(workspace.input, 'logs')
     await symlink('nowhere.csv', join(logs, 'dangling.csv'))
     await link(join(logs, 'a.csv'), join(logs, 'z.csv'))
-    const { sources, unfit, skipped } = await initIn(workspace, { ...YES })
+    await symlink('utf-16.csv', join(logs, 'current.csv'))
+    await expect(initIn(workspace, YES)).rejects.toThrow(/--accept-rejected +3 raw files cannot be read, such as/)
+    const { sources, unfit, skipped } = await initIn(workspace, { ...YES, acceptRejected: true })
     const reasons = unfit.map(({ file, why }) => `${file.slice(logs.length + 1)} ${why}`).toSorted()
     expect(reasons).toEqual([
       'book.csv is a ZIP archive, not CSV: unpack it first',
+      `current.csv is the same file as ${join(logs, 'utf-16.csv')}`,
       'cut.csv.gz cannot be read whole: unexpected end of file',
       'dangling.csv is a link to a file that is missing',
       'empty.csv is empty',
@@ -297,6 +300,17 @@ describe('init', () => {
     const workspace = await workspaceWith({ 'usage.csv': log })
     const { shown } = await initIn(workspace, YES)
     expect(shown).toContain('looks private: a fine-tuned model')
+    for (const words of ['all', 'acme/*']) {
+      const given = await initIn(workspace, {
+        ...YES,
+        publisherName: undefined,
+        publisherUrl: undefined,
+        contact: undefined,
+        force: true,
+        public: [words],
+      })
+      expect(given.shown).toContain('private: ft:gpt-4o:acme::x: looks private: a fine-tuned model')
+    }
     expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-03 acme/large 1000'])
     const asOf = '2026-11-01T12:00:00Z'
     await initIn(workspace, { force: true }, { answers: ['each', 'no', 'yes', 'yes'], asOf })
