@@ -64,6 +64,7 @@ import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
 import { publish, recover } from './publication/publish.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
+import { describeUnread } from './raw/files/unread.ts'
 import type { ModelNames } from './raw/registry.ts'
 import type { Sources } from './raw/sources.ts'
 import { currentEntry } from './release/index.ts'
@@ -181,6 +182,7 @@ export async function build(
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
+    for (const message of await describeUnread(sources)) effects.report({ kind: 'notice', message })
     const intake = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic }
     const { draft, usage } = await prepare(workspace, intake, effects)
     const summary = await release(

@@ -29,7 +29,10 @@ export function asJson(diagnosis: unknown): string {
   return JSON.stringify(diagnosis, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 }
 
-function describeSource({ entry, product, unknown, unread, reading }: DiagnosedSource, lastDate: UtcDate): string {
+function describeSource(
+  { entry, product, unknown, unread, fixed, reading }: DiagnosedSource,
+  lastDate: UtcDate,
+): string {
   const size = `${counted(reading.files, 'file')}, ${formatBytes(reading.bytes)}`
   const { name, schema, files, model, base_time, time_unit, timezone = 'UTC', columns = {}, sampling_rate } = entry
   const renamed = Object.entries(columns).map(([column, own]) => `${column} from ${printable(JSON.stringify(own))}`)
@@ -43,6 +46,7 @@ function describeSource({ entry, product, unknown, unread, reading }: DiagnosedS
   const lines: [string, string][] = [
     ['schema', schema === 'canonical' ? 'canonical, your own logs' : `${schema}, ${product}`],
     ['files', `${size}: ${shortened(files, printable, ENTRIES_SHOWN).join(', ')}`],
+    ...(fixed.length === 0 ? [] : [['', describeFixed(fixed)] as [string, string]]),
     ...(renamed.length === 0 ? [] : [['columns', renamed.join(', ')] as [string, string]]),
     ...(time.length === 0 ? [] : [['time', time.join('; ')] as [string, string]]),
     ...unread.map((path): [string, string] => [
@@ -57,6 +61,11 @@ function describeSource({ entry, product, unknown, unread, reading }: DiagnosedS
     ...(model !== undefined && !unknown.includes('model') ? [['model', printable(model)] as [string, string]] : []),
   ]
   return [printable(name), ...lines.map(([label, text]) => `  ${label.padEnd(10)}${text}`)].join('\n')
+}
+
+function describeFixed(folders: readonly string[]): string {
+  const names = shortened(folders, printable, ENTRIES_SHOWN).join(', ')
+  return `new files in ${names} will not be read: no pattern names these files and no others; add them to "files"`
 }
 
 function describeReading(reading: LogReading, unknown: readonly Unknown[], lastDate: UtcDate): [string, string][] {

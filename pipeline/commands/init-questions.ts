@@ -3,11 +3,13 @@ import { counted, formatInteger } from '../base/numbers.ts'
 import { printable } from '../base/prose.ts'
 import type { Publisher } from '../contract/manifest.ts'
 import { percent } from '../dataset/published-share.ts'
+import { looksPrivate } from '../raw/model-names.ts'
 import { slugProblem } from '../raw/slug.ts'
 import { Source, SourcesFile } from '../raw/sources.ts'
 import { publisherProblem } from '../release/publisher.ts'
+import { choosePublic } from '../setup/choose-public.ts'
 import type { DiagnosedSource, Unknown } from '../setup/doctor.ts'
-import { choosePublic, looksPrivate } from '../setup/model-names.ts'
+import type { Unfit } from '../setup/found-logs.ts'
 import type { Interview, Question } from './interview.ts'
 import { table } from './table.ts'
 
@@ -224,6 +226,22 @@ export async function askSampled(
   const text = `Were all requests of ${printable(names.join(', '))} logged, with a sampling rate of 1`
   if (await askYesOrNo(interview, { text, flag: '--all-logged' })) return
   throw new CliError('nothing was written: a sample would count too little. Log all requests, or leave these files out')
+}
+
+/** Makes sure that files which cannot be read are not needed. Throws `CliError` if they are. */
+export async function askBroken(
+  unfit: readonly Unfit[],
+  given: Pick<Given, 'acceptRejected'>,
+  interview: Interview,
+): Promise<void> {
+  const broken = unfit.filter(({ isBroken = false }) => isBroken)
+  const [first] = broken
+  if (first === undefined || given.acceptRejected) return
+  const text =
+    `${counted(broken.length, 'raw file')} cannot be read, such as ${printable(first.file)}, and ` +
+    'none of their records counts. Publish the rest'
+  if (await askYesOrNo(interview, { text, flag: '--accept-rejected' })) return
+  throw new CliError('nothing was written: see above which files are not read, and why')
 }
 
 /** The share of rejected records that a build has to accept; undefined if the default is enough. */

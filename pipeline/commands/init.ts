@@ -9,6 +9,7 @@ import { printable } from '../base/prose.ts'
 import type { BuildSummary } from '../build.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
 import { describeShare } from '../dataset/published-share.ts'
+import { looksPrivate } from '../raw/model-names.ts'
 import { ownPublisher } from '../release/publisher.ts'
 import { sourcesPath } from '../rollup/intake.ts'
 import {
@@ -21,6 +22,7 @@ import {
 import { type DiagnosedSource, type Diagnosis, diagnose, type Unknown } from '../setup/doctor.ts'
 import { asJson, describeDiagnosis } from './diagnosis.ts'
 import {
+  askBroken,
   askPublic,
   askPublisher,
   askRejected,
@@ -63,7 +65,7 @@ export const init = new Command('init')
   .option('--publisher-name <name>', 'who publishes')
   .option('--publisher-url <url>', 'where it will be published')
   .option('--contact <contact>', 'an address for mail, or a page')
-  .option('--accept-rejected', 'publish although more than 1 % of the records cannot be read')
+  .option('--accept-rejected', 'publish although whole raw files, or more than 1 % of the records, cannot be read')
   .option('--all-logged', 'logs that may be a sample have all requests (Vertex AI)')
   .option('--anyway', 'write the files although nothing may be published yet')
   .option('--force', 'overwrite the files that are there')
@@ -216,7 +218,7 @@ function namesPublisher({ publisherName, publisherUrl, contact }: Given): boolea
 }
 
 async function decide(
-  { sources }: Diagnosis,
+  { sources, unfit }: Diagnosis,
   keepsPublisher: boolean,
   options: InitOptions,
   { interview, write }: Conversation,
@@ -224,6 +226,7 @@ async function decide(
   const settled: DiagnosedSource[] = []
   for (const source of sources) settled.push({ ...source, entry: await askSettings(source, interview) })
   await askSampled(settled, options, interview)
+  await askBroken(unfit, options, interview)
   const maxRejectedShare = await askRejected(settled, options, interview)
   const models = listModels(settled)
   const isPublic = await askPublic(models, options, interview, write)
@@ -245,7 +248,7 @@ async function confirm(
 ): Promise<void> {
   const shown = written.map(({ path, content }) =>
     path.endsWith('models.json')
-      ? `${path}: ${counted(models.length, 'model')}, ${open.size} public, ${models.length - open.size} private\n`
+      ? `${path}: ${counted(models.length, 'model')}, ${open.size} public, ${models.length - open.size} private\n${describePrivate(models, open)}`
       : `${path}:\n${content}`,
   )
   write(`\n${shown.join('\n')}`)
@@ -254,12 +257,25 @@ async function confirm(
   if (!isWanted) throw new CliError('nothing was written')
 }
 
+/** The models that are held back, those first that look private. */
+function describePrivate(models: readonly string[], open: ReadonlySet<string>): string {
+  const closed = models.filter((model) => !open.has(model)).map((model) => ({ model, why: looksPrivate(model) }))
+  const rest = closed.filter(({ why }) => why === undefined)
+  const lines = [
+    ...closed.flatMap(({ model, why }) => (why === undefined ? [] : [`${printable(model)}: looks private: ${why}`])),
+    ...rest.slice(0, MODELS_SHOWN).map(({ model }) => printable(model)),
+    ...(rest.length > MODELS_SHOWN ? [`and ${formatInteger(rest.length - MODELS_SHOWN)} more`] : []),
+  ]
+  return lines.map((line) => `  private: ${line}\n`).join('')
+}
+
 async function dryRun(config: PipelineConfig, effects: Effects): Promise<BuildSummary> {
   const { build } = await import('../build.ts')
   return build(config, effects, { dryRun: true })
 }
 
 const ROWS_SHOWN = 10
+const MODELS_SHOWN = 10
 
 function describeDryRun({
   newest_rows = [],

@@ -3,6 +3,7 @@ import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { formatInteger } from '../base/numbers.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
+import { looksPrivate } from '../raw/model-names.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { Account, WithheldModel } from './quality.ts'
 
@@ -91,12 +92,16 @@ export function describeUnknown({ unknown }: Share): string {
 
 const MODELS_NAMED = 3
 
-/** The command that adds unknown models to the registry, in a line. */
+/** The command that adds unknown models to the registry, in a line. It makes no model public that looks private. */
 export function howToAdd(unknown: readonly Pick<WithheldModel, 'model'>[]): string {
-  const names = unknown.map(({ model }) => model)
+  const open = unknown.filter(({ model }) => looksPrivate(model) === undefined)
+  const names = (open.length > 0 ? open : unknown).map(({ model }) => model)
   // Others would need quotes.
   const isPlain = names.length <= MODELS_NAMED && names.every((name) => /^\w[\w./:@+-]*$/.test(name))
-  return `to add: make models ARGS="--add public ${isPlain ? names.join(' ') : 'NAME…'}" (or --add private); make models lists all`
+  const [visibility, other] = open.length > 0 ? ['public', 'private'] : ['private', 'public']
+  const held = unknown.length - open.length
+  const why = held === 0 ? '' : `; ${held === 1 ? '1 name looks' : `${held} names look`} private`
+  return `to add: make models ARGS="--add ${visibility} ${isPlain ? names.join(' ') : 'NAME…'}" (or --add ${other}${why}); make models lists all`
 }
 
 export function describeShare({ share, start_date, end_date, withheld_tokens }: PublishedShare): string {

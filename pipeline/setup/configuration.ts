@@ -5,9 +5,9 @@ import { CliError } from '../base/errors.ts'
 import { isThere, readIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
 import type { Publisher } from '../contract/manifest.ts'
+import { entryOf } from '../raw/model-names.ts'
 import { sourcesPath } from '../rollup/intake.ts'
 import type { DiagnosedSource } from './doctor.ts'
-import { entryOf } from './model-names.ts'
 
 /** What a maintainer decided. */
 export interface Decisions {

@@ -22,6 +22,8 @@ export interface DiagnosedSource {
   unknown: Unknown[]
   /** Counts of tokens that are not read. */
   unread: string[]
+  /** Folders whose new files the entry does not name. */
+  fixed: string[]
   reading: LogReading
 }
 
@@ -97,6 +99,7 @@ async function readGroup(
       product: MAPPINGS[entry.schema].product,
       unknown,
       unread: [...unread],
+      fixed: [],
       reading: read.reading,
     },
     unfit: read.unfit,
@@ -116,13 +119,21 @@ function namesFor(groups: readonly LogGroup[]): string[] {
   })
 }
 
+/** The names, without endings, of files that lie among records of a schema and are none: bodies that Bedrock keeps apart. */
+const NEVER_RECORDS: Partial<Record<SourceEntry['schema'], string[]>> = {
+  'bedrock-invocations': ['*_input', '*_output'],
+}
+
 function withPatterns(diagnosis: Diagnosis, { files }: FoundLogs, folder: string): Diagnosis {
   const unfit = diagnosis.unfit.filter(({ isHarmless = false }) => !isHarmless).map(({ file }) => file)
-  const all = [...files.map(({ name }) => name), ...unfit]
   const sources = diagnosis.sources.map(({ entry, ...source }) => {
     const own = files.filter(({ name }) => entry.files.includes(name))
+    const foreign = files
+      .map((file) => file.name)
+      .filter((each) => !entry.files.includes(each) && !unfit.includes(each))
     const { name, schema, files: _, ...rest } = entry
-    return { ...source, entry: { name, schema, files: entriesOf(own, all, folder), ...rest } }
+    const { entries, fixed } = entriesOf(own, { foreign, unfit, never: NEVER_RECORDS[schema] ?? [] }, folder)
+    return { ...source, fixed, entry: { name, schema, files: entries, ...rest } }
   })
   return { ...diagnosis, sources }
 }

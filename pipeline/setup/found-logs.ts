@@ -2,7 +2,9 @@ import { readdir, stat } from 'node:fs/promises'
 import { join, normalize, resolve } from 'node:path'
 import { CliError, reasonOf } from '../base/errors.ts'
 import { isMissing, statsIfAny } from '../base/files.ts'
+import { sideBySide } from '../base/side-by-side.ts'
 import { describeFile, formatOf, type InputFile } from '../raw/files/find.ts'
+import { withoutLinks } from '../raw/files/local-file.ts'
 import { recognize } from '../raw/files/recognize.ts'
 import { describeGiven } from '../raw/inspect.ts'
 import { isObjectUrl, type ObjectCopies } from '../raw/objects/object.ts'
@@ -13,11 +15,14 @@ export interface FoundLog extends InputFile {
   root: string | undefined
 }
 
-/** A file that is not read. `isHarmless`: a pattern may match it, and nothing of it counts. */
+/** A file that is not read. */
 export interface Unfit {
   file: string
   why: string
+  /** Whether a pattern may match it, because nothing of it counts. */
   isHarmless?: boolean
+  /** Whether it may be usage: reading it failed. */
+  isBroken?: boolean
 }
 
 export interface FoundLogs {
@@ -76,24 +81,33 @@ async function take(path: string, root: string, found: FoundLogs): Promise<void>
     else if (stats.size === 0) found.unfit.push({ file: name, why: 'is empty', isHarmless: true })
     else found.files.push({ ...(await recognize(await describeFile(resolve(path), name))), root })
   } catch (error) {
-    unfit(isMissing(error) ? 'is a link to a file that is missing' : reasonOf(error).replace(`${name} `, ''))
+    const why = isMissing(error) ? 'is a link to a file that is missing' : reasonOf(error).replace(`${name} `, '')
+    found.unfit.push({ file: name, why, isBroken: true })
   }
 }
 
-/** The same file under several names is read once. */
+/** The same file under several names is read once, under the name that a build reads. */
 async function withoutRepeats({ files, unfit, skipped }: FoundLogs): Promise<FoundLogs> {
-  const names = new Map<string, string>()
-  const repeats: Unfit[] = []
-  const once: FoundLog[] = []
-  for (const file of files) {
-    const { dev, ino } = await stat(file.path, { bigint: true })
-    const original = names.get(`${dev} ${ino}`)
-    if (original === undefined) once.push(file)
-    else if (original !== file.name)
-      repeats.push({ file: file.name, why: `is the same file as ${original}`, isHarmless: true })
-    names.set(`${dev} ${ino}`, original ?? file.name)
-  }
-  return { files: once, unfit: [...unfit, ...repeats], skipped }
+  const local = files.filter(({ name }) => !isObjectUrl(name))
+  const known = await sideBySide(local, async (file) => {
+    const path = resolve(file.path)
+    return { path, stats: await stat(path, { bigint: true }), file }
+  })
+  const sorted = known.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  const kept = await withoutLinks(
+    sorted.filter(({ path }, index) => path !== sorted[index - 1]?.path),
+    '.',
+  )
+  const once = new Set(kept.map(({ file }) => file))
+  const originals = new Map(kept.map(({ file, stats: { dev, ino } }) => [`${dev} ${ino}`, file]))
+  const repeats = known.flatMap(({ file, stats: { dev, ino } }) => {
+    const original = originals.get(`${dev} ${ino}`)
+    return original === undefined || once.has(file) || original.name === file.name
+      ? []
+      : [{ file: file.name, why: `is the same file as ${original.name}`, isHarmless: true }]
+  })
+  const isRead = (file: FoundLog) => isObjectUrl(file.name) || once.has(file)
+  return { files: files.filter(isRead), unfit: [...unfit, ...repeats], skipped }
 }
 
 /** As it was given. */

@@ -63,7 +63,7 @@ async function tried<Result>(
   } catch (error) {
     if (error instanceof Error && error.name === 'AbortError') throw error
     const why = reasonOf(error).replace(`${name} `, '')
-    unfit.push({ file: name, why, isHarmless: why === 'is empty' })
+    unfit.push({ file: name, why, ...(why === 'is empty' ? { isHarmless: true } : { isBroken: true }) })
     return undefined
   }
 }

@@ -82,7 +82,7 @@ async function brokenFiles(files: readonly FoundLog[], { message }: Error, signa
   }
   if (longest !== undefined) broken.set(longest.name, whyOf(longest, message))
   const all = broken.size > 0 ? [...broken] : files.map(({ name }) => [name, message] as const)
-  return all.map(([file, why]) => ({ file, why }))
+  return all.map(([file, why]) => ({ file, why, isBroken: true }))
 }
 
 /** How a build names a file of the working folder. */

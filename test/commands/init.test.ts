@@ -202,10 +202,13 @@ describe('init', () => {
     const logs = join(workspace.input, 'logs')
     await symlink('nowhere.csv', join(logs, 'dangling.csv'))
     await link(join(logs, 'a.csv'), join(logs, 'z.csv'))
-    const { sources, unfit, skipped } = await initIn(workspace, { ...YES })
+    await symlink('utf-16.csv', join(logs, 'current.csv'))
+    await expect(initIn(workspace, YES)).rejects.toThrow(/--accept-rejected +3 raw files cannot be read, such as/)
+    const { sources, unfit, skipped } = await initIn(workspace, { ...YES, acceptRejected: true })
     const reasons = unfit.map(({ file, why }) => `${file.slice(logs.length + 1)} ${why}`).toSorted()
     expect(reasons).toEqual([
       'book.csv is a ZIP archive, not CSV: unpack it first',
+      `current.csv is the same file as ${join(logs, 'utf-16.csv')}`,
       'cut.csv.gz cannot be read whole: unexpected end of file',
       'dangling.csv is a link to a file that is missing',
       'empty.csv is empty',
@@ -214,9 +217,23 @@ describe('init', () => {
     ])
     expect(skipped.map((name) => name.slice(logs.length + 1))).toEqual(['2024.tar.gz', '_SUCCESS'])
     expect(sources.map(({ entry, reading }) => [entry.files, reading.read])).toEqual([
-      [[join(logs, 'a.csv'), join(logs, 'utf-16.csv'), join(logs, 'b.csv.gz')], 6],
+      [[join(logs, '**/!(book|dangling|weather).csv'), join(logs, '**/!(cut).csv.gz')], 6],
     ])
     expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-02 acme/small 30', '2025-03-03 acme/large 3000'])
+  })
+
+  it('reads files that come later, and a build tells of those that no source reads', async () => {
+    const workspace = await workspaceWith({ 'u1.csv.gz': gzipSync(WINDOWS), 'u2.csv.gz': gzipSync(OLD) })
+    const { shown } = await initIn(workspace, { ...YES, model: ['m'] })
+    const logs = join(workspace.input, 'logs')
+    expect(shown).toContain(`new files in ${logs} will not be read`)
+    await writeInput(workspace, 'logs/u3.csv.gz', gzipSync(WINDOWS))
+    const notices: string[] = []
+    const report: Effects['report'] = (event) => {
+      if (event.kind === 'notice') notices.push(event.message)
+    }
+    await buildIn(workspace, AS_OF, { report })
+    expect(notices).toEqual([`no source reads u3.csv.gz in ${logs}: if it is usage, add it to "files" of its source`])
   })
 
   it('takes the model from folders', async () => {
@@ -283,6 +300,17 @@ describe('init', () => {
     const workspace = await workspaceWith({ 'usage.csv': log })
     const { shown } = await initIn(workspace, YES)
     expect(shown).toContain('looks private: a fine-tuned model')
+    for (const words of ['all', 'acme/*']) {
+      const given = await initIn(workspace, {
+        ...YES,
+        publisherName: undefined,
+        publisherUrl: undefined,
+        contact: undefined,
+        force: true,
+        public: [words],
+      })
+      expect(given.shown).toContain('private: ft:gpt-4o:acme::x: looks private: a fine-tuned model')
+    }
     expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-03 acme/large 1000'])
     const asOf = '2026-11-01T12:00:00Z'
     await initIn(workspace, { force: true }, { answers: ['each', 'no', 'yes', 'yes'], asOf })

@@ -2,7 +2,7 @@
 import { readdir } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
-import { percent } from '../../pipeline/dataset/published-share.ts'
+import { howToAdd, percent } from '../../pipeline/dataset/published-share.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
 import { useOn } from '../support/gateway.ts'
 import { buildIn, newWorkspace, writeInput, writeSmallBuild } from '../support/pipeline.ts'
@@ -74,4 +74,11 @@ it.each([-0.1, 1.1, '0.2', null])('max_withheld_share %j is an error that names 
   const failed = expect(readSources(workspace.sources)).rejects
   await failed.toThrow(CliError)
   await failed.toThrow('max_withheld_share')
+})
+
+it.each([
+  [['acme/one', 'ft:gpt-6:acme::q'], '--add public acme/one" (or --add private; 1 name looks private);'],
+  [['ft:gpt-6:acme::q', 'router'], '--add private ft:gpt-6:acme::q router" (or --add public; 2 names look private);'],
+])('never proposes to publish names that look private: %j', (models, expected) => {
+  expect(howToAdd(models.map((model) => ({ model })))).toContain(expected)
 })

@@ -1,7 +1,7 @@
 /** Which entries of `files` name some raw files and no others. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { entriesOf } from '../../pipeline/setup/file-patterns.ts'
+import { type Entries, entriesOf, type OtherFiles } from '../../pipeline/setup/file-patterns.ts'
 import { bucketEntry, type FoundLog } from '../../pipeline/setup/found-logs.ts'
 
 const found = (name: string, root: string | undefined): FoundLog => ({
@@ -15,12 +15,9 @@ const found = (name: string, root: string | undefined): FoundLog => ({
 })
 
 /** The entries for files of `logs`, beside others, in a sources file of the folder `data`. */
-function entries(names: string[], others: string[], root: string | undefined): string[] {
-  return entriesOf(
-    names.map((name) => found(name, root)),
-    [...names, ...others],
-    join(process.cwd(), 'data'),
-  )
+function entries(names: string[], others: Partial<OtherFiles>, root: string | undefined): Entries {
+  const files = names.map((name) => found(name, root))
+  return entriesOf(files, { foreign: [], unfit: [], ...others }, join(process.cwd(), 'data'))
 }
 
 it.each<[string, string[], string[], string[]]>([
@@ -34,15 +31,36 @@ it.each<[string, string[], string[], string[]]>([
   ['a depth', ['logs/03/1.csv', 'logs/04/2.csv'], ['logs/03/data/1.csv'], ['../logs/*/*.csv']],
   ['nothing in common', ['logs/a.csv', 'logs/b.csv'], ['logs/c.csv'], ['../logs/a.csv', '../logs/b.csv']],
   ['a folder with a wildcard', ['logs/[1]/a.csv', 'logs/[1]/b.csv'], [], ['../logs/[1]/a.csv', '../logs/[1]/b.csv']],
-])('names %s', (_, names, others, expected) => {
-  expect(entries(names, others, 'logs')).toEqual(expected)
+])('names %s', (_, names, foreign, expected) => {
+  expect(entries(names, { foreign }, 'logs').entries).toEqual(expected)
+})
+
+it('leaves out by name the files that no source reads, so that new ones are read', () => {
+  const names = ['logs/u1.csv', 'logs/u3.csv']
+  expect(entries(names, { unfit: ['logs/u2.csv'] }, 'logs').entries).toEqual(['../logs/**/!(u2).csv'])
+  expect(entries(['logs/a.csv'], { unfit: ['logs/b.csv', 'logs/c/d.csv'] }, 'logs').entries).toEqual([
+    '../logs/**/!(b|d).csv',
+  ])
+  const many = Array.from({ length: 6 }, (_, index) => `logs/${index}.csv`)
+  expect(entries(['logs/7.csv', 'logs/8.csv'], { unfit: many }, 'logs').entries).toHaveLength(2)
+  const never = ['*_input', '*_output']
+  const expected = ['../logs/**/!(*_input|*_output).json.gz']
+  expect(entries(['logs/1/a.json.gz'], { unfit: ['logs/1/data/a_input.json.gz'], never }, 'logs').entries).toEqual(
+    expected,
+  )
+})
+
+it('tells the folders in which files are named one by one', () => {
+  expect(entries(['logs/a.csv', 'logs/b.csv'], { foreign: ['logs/c.csv'] }, 'logs').fixed).toEqual(['logs'])
+  expect(entries(['logs/a.csv', 'logs/b.csv'], {}, 'logs').fixed).toEqual([])
+  expect(entries(['logs/a.csv'], {}, undefined).fixed).toEqual([])
 })
 
 it('names files that were named, absolute paths and objects as they were given', () => {
-  expect(entries(['a.csv', 'b.csv'], [], undefined)).toEqual(['../a.csv', '../b.csv'])
-  expect(entries(['/raw/a.csv', '/raw/b.csv'], [], '/raw/')).toEqual(['/raw/**/*.csv'])
+  expect(entries(['a.csv', 'b.csv'], {}, undefined).entries).toEqual(['../a.csv', '../b.csv'])
+  expect(entries(['/raw/a.csv', '/raw/b.csv'], {}, '/raw/').entries).toEqual(['/raw/**/*.csv'])
   const urls = ['s3://logs/gateway/2025/a.csv.gz', 's3://logs/gateway/2026/b.csv.gz']
-  expect(entries(urls, [], 's3://logs/gateway/')).toEqual(['s3://logs/gateway/**/*.csv.gz'])
+  expect(entries(urls, {}, 's3://logs/gateway/').entries).toEqual(['s3://logs/gateway/**/*.csv.gz'])
 })
 
 it.each([

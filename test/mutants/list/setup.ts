@@ -20,10 +20,10 @@ export const setup: Mutant[] = [
   {
     name: 'fine-tuned-models-are-public',
     promise: 'Models whose names look like a customer’s own are left out unless you name them.',
-    file: 'pipeline/setup/model-names.ts',
+    file: 'pipeline/setup/choose-public.ts',
     find: "(word === 'all' ? why === undefined : matches(word, model))",
     replace: "word === 'all' || matches(word, model)",
-    tests: ['test/setup/model-names.test.ts'],
+    tests: ['test/setup/choose-public.test.ts'],
   },
   {
     name: 'pattern-matches-files-of-others',

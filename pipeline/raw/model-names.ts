@@ -1,7 +1,4 @@
-import { CliError } from '../base/errors.ts'
-import { nearest } from '../contract/nearest.ts'
-import { matches } from '../dataset/choose-models.ts'
-import type { Model } from '../raw/registry.ts'
+import type { Model } from './registry.ts'
 
 /** Beginnings of names that providers give to models of their own, and the authors of some. */
 const FAMILIES: readonly (readonly [beginning: RegExp, author?: string])[] = [
@@ -53,28 +50,4 @@ export function entryOf(slug: string, isPublic: boolean): Omit<Model, 'aliases'>
   const author = own ?? vendor ?? familyOf(slug)?.[1]
   const name = /^gpt-\d/.test(rest) ? `GPT${rest.slice('gpt'.length)}` : rest
   return { model_permaslug: slug, public: isPublic, ...(isPublic && { name, ...(author !== undefined && { author }) }) }
-}
-
-/**
- * The public ones of some models. `all`: all but those that look private. Other words are names, or patterns in which `*`
- * stands for any text. Throws `CliError` for a word that no model has.
- */
-export function choosePublic(
-  models: readonly { model: string; why: string | undefined }[],
-  { open, closed }: { open: readonly string[]; closed: readonly string[] },
-): Set<string> {
-  const names = models.map(({ model }) => model)
-  for (const word of [...open, ...closed].filter((each) => each !== 'all' && each !== 'none')) checkWord(word, names)
-  const isOpen = ({ model, why }: { model: string; why: string | undefined }) =>
-    open.some((word) => (word === 'all' ? why === undefined : matches(word, model)))
-  const isClosed = (model: string) => closed.some((word) => word === 'all' || matches(word, model))
-  return new Set(models.filter((each) => isOpen(each) && !isClosed(each.model)).map(({ model }) => model))
-}
-
-function checkWord(word: string, names: readonly string[]): void {
-  if (names.some((name) => matches(word, name))) return
-  const meant = nearest(word, names)
-  throw new CliError(
-    `no model of the logs is called ${JSON.stringify(word)}${meant === undefined ? '' : `, did you mean ${JSON.stringify(meant)}?`}`,
-  )
 }

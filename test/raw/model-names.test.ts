@@ -1,6 +1,6 @@
 /** Which names of models look like those of customers, and what the registry says of the others. */
 import { describe, expect, it } from 'vitest'
-import { choosePublic, entryOf, looksPrivate } from '../../pipeline/setup/model-names.ts'
+import { entryOf, looksPrivate } from '../../pipeline/raw/model-names.ts'
 
 describe('looksPrivate', () => {
   it.each([
@@ -47,20 +47,4 @@ it.each([
 ])('names %s', (slug, name, author) => {
   expect(entryOf(slug, true)).toEqual({ model_permaslug: slug, public: true, name, ...(author && { author }) })
   expect(entryOf(slug, false)).toEqual({ model_permaslug: slug, public: false })
-})
-
-it.each<[string[], string[], string[]]>([
-  [['all'], [], ['acme/a', 'acme/b']],
-  [['*'], [], ['acme/a', 'acme/b', 'secret']],
-  [['none'], [], []],
-  [['all', 'secret'], ['acme/b'], ['acme/a', 'secret']],
-  [['acme/*'], ['all'], []],
-])('--public %j --private %j publishes %j', (open, closed, expected) => {
-  const models = [
-    { model: 'acme/a', why: undefined },
-    { model: 'acme/b', why: undefined },
-    { model: 'secret', why: 'looks so' },
-  ]
-  expect([...choosePublic(models, { open, closed })]).toEqual(expected)
-  expect(() => choosePublic(models, { open: ['acme/c'], closed })).toThrow('"acme/c"')
 })
