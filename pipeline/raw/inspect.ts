@@ -402,7 +402,8 @@ function notesOn({ model, base_time, sampling_rate }: SourceEntry, records: read
 function missingColumns(shape: Shape, columnsIn: ColumnsIn): string[] {
   const names = columnsIn(shape).map((column) => column.name)
   const renamed = Object.keys(shape.columns ?? {}).map((column) => [column])
-  return [...neededColumns(SCHEMAS[shape.schema], false), ...renamed]
+  const { told_by } = MAPPINGS[shape.schema]
+  return [...neededColumns(SCHEMAS[shape.schema], false), ...renamed, ...(told_by === undefined ? [] : [told_by])]
     .map((choice) => choice.map((column) => fileColumn({ columns: shape.columns ?? {} }, column)))
     .filter((choice) => !choice.some((column) => names.includes(column)))
     .map((choice) => choice.join(' or '))

@@ -78,6 +78,22 @@ describe('inspect', () => {
     expect(found.columns).toContainEqual({ name: 'date', sample: '2025-06-01' })
   })
 
+  it.each([
+    ['timestamp', 'prompt_tokens', 'completion_tokens'],
+    ['startTime', 'prompt_tokens', 'completion_tokens'],
+    ['created_at', 'tokens_in', 'tokens_out'],
+    ['created_at', 'tokens_prompt', 'tokens_completion'],
+  ])(
+    'takes a log with common names for no product, with its ids and its times without an offset: %s',
+    async (...names) => {
+      const record = `2025-06-01T12:00:00,m,8,2,10,r,0.1,ok\n`
+      const header = `${[names[0], 'model', ...names.slice(1)].join()},total_tokens,request_id,cost,status\n`
+      const found = await inspectContent('usage.csv', header + record + record)
+      expect(found).toMatchObject({ schema: 'canonical', lacks_offset: true, records: [{ has_request_id: true }, {}] })
+      expect(await buildProposed(found.workspace, found.source)).toEqual(['2025-06-01 m 10'])
+    },
+  )
+
   it.each(['', '.gz', '.zst'])('recognizes renamed canonical columns in .csv%s', async (ending) => {
     const content = OWN.replace('When', 'Created-At')
     const found = await inspectContent(`own.csv${ending}`, compress(ending, content))
