@@ -36,7 +36,8 @@ function describeSource({ entry, product, unknown, unread, reading }: DiagnosedS
   const time = [
     ...(unknown.includes('base_time') ? ['relative: say when they start'] : []),
     ...(base_time !== undefined && !unknown.includes('base_time') ? [`numbers from ${base_time}`] : []),
-    ...(time_unit === undefined ? [] : [`in ${time_unit}`]),
+    ...(unknown.includes('time_unit') ? ['say whether in seconds or in milliseconds'] : []),
+    ...(time_unit === undefined || unknown.includes('time_unit') ? [] : [`in ${time_unit}`]),
     ...(unknown.includes('timezone') ? ['without an offset: read as UTC unless you say another time zone'] : []),
     ...(timezone === 'UTC' ? [] : [`in ${timezone}`]),
   ]
@@ -61,6 +62,7 @@ function describeSource({ entry, product, unknown, unread, reading }: DiagnosedS
 
 function describeReading(reading: LogReading, unknown: readonly Unknown[], lastDate: UtcDate): [string, string][] {
   const { read, excluded, rejected, disagreeing, models, notices } = reading
+  const hasDates = !unknown.includes('base_time') && !unknown.includes('time_unit')
   const countedRecords = reading.days.reduce((sum, { records }) => sum + records, 0)
   const aside = [
     ...Object.entries(excluded).map(([reason, records]) => `${formatInteger(records)} ${EXCLUDED[reason] ?? reason}`),
@@ -71,7 +73,7 @@ function describeReading(reading: LogReading, unknown: readonly Unknown[], lastD
       'records',
       `${formatInteger(read)} read, ${formatInteger(countedRecords)} counted${aside.length === 0 ? '' : `; ${aside.join(', ')}`}`,
     ],
-    ...(unknown.includes('base_time') ? [] : [describeDates(reading, lastDate)]),
+    ...(hasDates ? [describeDates(reading, lastDate)] : []),
     ...describeTokens(reading),
     ...(unknown.includes('model') ? [] : [['models', describeModels(models)] as [string, string]]),
     ...describeTotal(reading),

@@ -53,6 +53,7 @@ export const init = new Command('init')
   .argument('[path...]', 'raw files, folders or s3://BUCKET/FOLDER; asked for without')
   .option('--model <name>', 'the model of records without one: NAME, or SOURCE=NAME; repeatable', collect)
   .option('--base-time <instant>', 'when relative times begin: INSTANT, or SOURCE=INSTANT; repeatable', collect)
+  .option('--time-unit <unit>', 'of relative times: seconds or milliseconds, or SOURCE=UNIT; repeatable', collect)
   .option('--timezone <zone>', 'the time zone of times without an offset: ZONE, or SOURCE=ZONE; repeatable', collect)
   .option(
     '--public <models>',
@@ -87,6 +88,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
       anyway: false,
       model: [],
       baseTime: [],
+      timeUnit: [],
       timezone: [],
       public: [],
       private: [],
@@ -167,10 +169,10 @@ async function askPaths(paths: readonly string[], interview: Interview): Promise
 
 async function examine(
   paths: readonly string[],
-  { model, baseTime, timezone }: InitOptions,
+  { model, baseTime, timeUnit, timezone }: InitOptions,
   { config, effects }: { config: PipelineConfig; effects: Effects },
 ): Promise<Diagnosis> {
-  const words: Record<Unknown, readonly string[]> = { model, base_time: baseTime, timezone }
+  const words: Record<Unknown, readonly string[]> = { model, base_time: baseTime, time_unit: timeUnit, timezone }
   checkSettings(words)
   const known = (name: string) => {
     const told = Object.entries(words).map(([key, all]) => [key, givenFor(name, all)] as const)
@@ -196,7 +198,7 @@ async function checkPublishable(
   interview: Interview,
 ): Promise<boolean> {
   const dates = sources.flatMap(({ unknown, reading }) =>
-    unknown.includes('base_time') ? [lastDate] : reading.days.map(({ date }) => date),
+    unknown.includes('base_time') || unknown.includes('time_unit') ? [lastDate] : reading.days.map(({ date }) => date),
   )
   if (dates.some((date) => date >= DATASET_START && date <= lastDate)) return true
   const last = dates.toSorted().at(-1)

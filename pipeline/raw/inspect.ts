@@ -43,6 +43,8 @@ export const SAMPLING_TO_CHECK =
 /** Numbers from these on are read as Unix time: the first is in March 1973, the second in September 2001. */
 const UNIX_MILLISECONDS = 1e11
 const UNIX_SECONDS = 1e9
+/** More seconds than two years have: such numbers are milliseconds. */
+const MOST_SECONDS = 2 * 366 * 86_400
 const UNIX_EPOCH = '1970-01-01T00:00:00Z'
 
 const LINE_FEED = Buffer.from('\n')
@@ -63,6 +65,12 @@ export type SourceEntry = Pick<Source, 'name' | 'files'> & { schema: SchemaName 
     Pick<Source, 'columns' | 'unnest' | 'hive' | 'model' | 'base_time' | 'time_unit' | 'sampling_rate'>
   >
 
+/** The first and the last of relative times that may be seconds or milliseconds. */
+export interface Numbers {
+  first: number
+  last: number
+}
+
 interface Column {
   name: string
   sample: string
@@ -78,6 +86,8 @@ export interface Inspection {
   source: SourceEntry | undefined
   /** Whether the timestamps of your own logs have no offset, so that only you know their time zone. */
   lacks_offset: boolean
+  /** Set if only you know whether relative times are seconds or milliseconds. */
+  numbers?: Numbers
   /** Counts of tokens in your own logs that are not read: they may be outside of the counts that are. */
   unread: string[]
   notes: string[]
@@ -173,7 +183,7 @@ export async function inspectFile(
       const records = await mapRecords(database, source, file)
       if (typeof records === 'string') problems.push(records)
       else if (records.some(isRead)) {
-        const found = foundIn(file, source, records, columnsIn)
+        const found = await withUnit(database, file, foundIn(file, source, records, columnsIn), columnsIn)
         if (records.some(({ reject_reason }) => reject_reason === null)) return found
         allLeftOut.push(found)
       }
@@ -187,6 +197,29 @@ export async function inspectFile(
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') throw error
     throw new BuildError(`${file.name} cannot be read: ${reasonOf(error).replaceAll(file.link, file.name)}`)
   }
+}
+
+/** What was found with the unit of relative times: fractions are seconds, and whole numbers may be both. */
+async function withUnit(
+  database: Database,
+  file: LinkedFile,
+  found: Inspection,
+  columnsIn: ColumnsIn,
+): Promise<Inspection> {
+  const { source } = found
+  if (source?.base_time !== BASE_TIME_TO_SAY) return found
+  type Row = { first: number | null; last: number | null; has_fractions: boolean | null }
+  const base_us = BigInt(Date.parse(BASE_TIME_TO_SAY)) * 1000n
+  const [row] = await database.rows<Row>('inspect/numbers', { base_us })
+  if (row === undefined || row.first === null || row.last === null) return found
+  if (row.has_fractions === true) {
+    const inSeconds: SourceEntry = { ...source, time_unit: 'seconds' }
+    const records = await mapRecords(database, inSeconds, file)
+    return typeof records === 'string' ? found : foundIn(file, inSeconds, records, columnsIn)
+  }
+  if (row.last > MOST_SECONDS) return found
+  const note = `${row.first} to ${row.last} may be seconds or milliseconds: check "time_unit"`
+  return { ...found, numbers: { first: row.first, last: row.last }, notes: [...found.notes, note] }
 }
 
 /** The file as the first of these sources reads it that rejects not all of its records. */
@@ -358,7 +391,7 @@ function relativeTo(source: SourceEntry, columns: readonly Column[]): SourceEntr
   if (schema.hasAbsoluteTime || !/^\d{1,13}(\.\d+)?$/.test(time)) return []
   if (Number(time) >= UNIX_MILLISECONDS) return [{ ...source, base_time: UNIX_EPOCH, time_unit: 'milliseconds' }]
   if (Number(time) >= UNIX_SECONDS) return [{ ...source, base_time: UNIX_EPOCH, time_unit: 'seconds' }]
-  return [{ ...source, base_time: BASE_TIME_TO_SAY }]
+  return [{ ...source, base_time: BASE_TIME_TO_SAY, time_unit: 'milliseconds' }]
 }
 
 /** The first timestamp of the records, as it is written. */

@@ -193,7 +193,15 @@ describe('inspect', () => {
       'no column has the model: name it in "model"',
       'timestamps are relative: set "base_time" to their start',
       'records have no id: duplicates would count again',
+      '0 to 0 may be seconds or milliseconds: check "time_unit"',
     ])
+  })
+
+  it('takes relative times with fractions for seconds', async () => {
+    const lines = [0, 86400.5].map((timestamp) => ({ timestamp, model: 'm', input_length: 8, output_length: 2 }))
+    const { source, records } = await inspectContent('trace.ndjson', toLines(lines))
+    expect(source).toMatchObject({ time_unit: 'seconds' })
+    expect(records).toMatchObject([{ date: '2025-01-01' }, { date: '2025-01-02' }])
   })
 
   it.each([
