@@ -16,12 +16,18 @@ export function describeDiagnosis({ sources, unfit, skipped }: Diagnosis, lastDa
   const sections = sources.map((source) => describeSource(source, lastDate))
   if (unfit.length > 0) {
     const lines = shortened(unfit, ({ file, why }) => `${printable(file)}: ${printable(cut(why))}`)
-    sections.push(['not read', ...lines.map((line) => `  ${line}`)].join('\n'))
+    sections.push(['not read', ...[...lines, ...adviceOn(unfit)].map((line) => `  ${line}`)].join('\n'))
   }
   if (skipped.length > 0) {
     sections.push(`skipped, no raw files by their names: ${shortened(skipped, printable).join(', ')}`)
   }
   return `${sections.join('\n\n')}\n`
+}
+
+/** What to do about the first file that fits no schema. */
+export function adviceOn(unfit: Diagnosis['unfit']): string[] {
+  const { file, advice = [] } = unfit.find((each) => (each.advice ?? []).length > 0) ?? { file: '' }
+  return advice.map((line) => printable(`${file}: ${line}`))
 }
 
 /** The same for programs. Tokens are texts, because they may be above 2^53. */
@@ -80,7 +86,7 @@ function describeReading(reading: LogReading, unknown: readonly Unknown[], lastD
     ['ids', describeIds(reading)],
     ...Object.entries(disagreeing).map(([reason, records]): [string, string] => [
       'disagree',
-      `${counted(records, 'record')} with token counts that contradict each other (${reason}); they count`,
+      `${counted(records, 'record')} with token counts that contradict each other (${reason}); they count${ADVICE[reason] ?? ''}`,
     ]),
     ...rejected.flatMap(({ reason, example }): [string, string][] =>
       example === undefined
@@ -94,6 +100,11 @@ function describeReading(reading: LogReading, unknown: readonly Unknown[], lastD
     ),
     ...notices.map((notice): [string, string] => ['note', printable(notice)]),
   ]
+}
+
+const ADVICE: Record<string, string> = {
+  cached_above_prompt:
+    ' as they are: the prompt seems to be without cached input, which "columns" can add (docs/sources.md)',
 }
 
 function describeIds({ ids: { accepted, missing } }: LogReading): string {

@@ -19,7 +19,7 @@ import {
   writeConfiguration,
 } from '../setup/configuration.ts'
 import { type DiagnosedSource, type Diagnosis, diagnose, type Unknown } from '../setup/doctor.ts'
-import { asJson, describeDiagnosis } from './diagnosis.ts'
+import { adviceOn, asJson, describeDiagnosis } from './diagnosis.ts'
 import {
   askPublic,
   askPublisher,
@@ -186,7 +186,8 @@ async function examine(
     diagnosis.sources.map(({ entry }) => entry.name),
   )
   if (diagnosis.sources.length > 0) return diagnosis
-  const why = diagnosis.unfit.slice(0, 5).map(({ file, why }) => `\n  ${printable(`${file}: ${why}`)}`)
+  const reasons = diagnosis.unfit.slice(0, 5).map(({ file, why }) => printable(`${file}: ${why}`))
+  const why = [...reasons, ...adviceOn(diagnosis.unfit)].map((line) => `\n  ${line}`)
   throw new BuildError(`no raw file of ${paths.join(', ')} can be read; docs/sources.md says what can${why.join('')}`)
 }
 

@@ -22,12 +22,14 @@ import { isObjectUrl } from './objects/object.ts'
 import { MAPPINGS, SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
 import { fileColumn, listsOf } from './schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns } from './schemas/schema.ts'
-import { renamesToCanonical } from './schemas/synonyms.ts'
+import { columnsToSay, renamesToCanonical } from './schemas/synonyms.ts'
 import { slugProblem } from './slug.ts'
 import { Source } from './sources.ts'
 
 const RECORDS_READ = 100
 const RECORDS_SHOWN = 10
+const COLUMNS_SHOWN = 30
+const SAMPLE_SHOWN = 30
 /** Of a CSV file. More than are read: malformed records do not count. */
 const RECORDS_COPIED = 1_000
 const BYTES_READ = 16 * 1_048_576
@@ -178,6 +180,7 @@ export async function inspectFile(
   try {
     const columnsIn = await readSample(database, file)
     const problems: string[] = []
+    const rejected: string[] = []
     const allLeftOut: Inspection[] = []
     for (const source of proposals(file, columnsIn)) {
       const records = await mapRecords(database, source, file)
@@ -186,11 +189,12 @@ export async function inspectFile(
         const found = await withUnit(database, file, foundIn(file, source, records, columnsIn), columnsIn)
         if (records.some(({ reject_reason }) => reject_reason === null)) return found
         allLeftOut.push(found)
-      }
+      } else rejected.push(...whyRejected(source, records))
     }
     const [found = await firstReading(database, file, others, columnsIn)] = allLeftOut
     if (found !== undefined) return found
-    const notes = problems.length > 0 ? problems : [whatIsMissing(columnsIn)]
+    const [why = whatIsMissing(columnsIn)] = rejected
+    const notes = problems.length > 0 ? problems : [why, ...howToRead(file, columnsIn)]
     const known = { file: file.name, format: file.format, columns: columnsIn({ schema: 'canonical' }) }
     return { ...known, schema: undefined, records: [], source: undefined, lacks_offset: false, unread: [], notes }
   } catch (error) {
@@ -296,6 +300,7 @@ async function readSample(database: Database, file: LinkedFile): Promise<Columns
     return () => columns
   }
   const lines = records.map(([line = null]): unknown => (line === null || line === '' ? null : JSON.parse(line)))
+  if (lines.length > 0 && lines.every((line) => line === null)) throw new BuildError(`${file.name} line 1 is not JSON`)
   const known = new Map<string, Column[]>()
   return ({ schema, unnest }) => {
     const lists = listsOf({ schema, unnest, columns: {} })
@@ -355,9 +360,12 @@ function proposals(file: LinkedFile, columnsIn: ColumnsIn): SourceEntry[] {
 
 function unreadCounts({ schema, columns: own = {} }: Shape, columns: readonly Column[]): string[] {
   if (schema !== 'canonical') return []
+  const read = Object.values(own).flatMap((paths) =>
+    Array.isArray(paths) ? paths.map((path) => path.replace(/^\+/, '')) : paths,
+  )
   return [...columns.map(({ name }) => name), ...innerPaths(columns)]
     .filter((path) => /cache|reason|audio/i.test(path) && /tokens?$/i.test(path))
-    .filter((path) => !Object.values(own).includes(path))
+    .filter((path) => !read.includes(path))
 }
 
 /** The paths to keys inside of objects, three levels deep. */
@@ -445,6 +453,25 @@ function missingColumns(shape: Shape, columnsIn: ColumnsIn): string[] {
 function recognized({ schema, columns = {}, unnest }: Shape, columnsIn: ColumnsIn): number {
   const names = columnsIn({ schema, unnest }).map((column) => column.name)
   return schemaColumns(SCHEMAS[schema]).filter((column) => names.includes(fileColumn({ columns }, column))).length
+}
+
+/** Why a source of your own logs reads no record. */
+function whyRejected({ schema, columns = {} }: SourceEntry, records: readonly MappedRecord[]): string[] {
+  const reasons = [...new Set(records.map(({ reject_reason }) => reject_reason))].join(', ')
+  if (schema !== 'canonical' || reasons === '' || Object.keys(columns).length === 0) return []
+  return [`read as your own logs with columns ${JSON.stringify(columns)}, all first records are rejected (${reasons})`]
+}
+
+/** What there is, and the source of your own logs to fill in. */
+function howToRead(file: LinkedFile, columnsIn: ColumnsIn): string[] {
+  const found = columnsIn({ schema: 'canonical' })
+  if (found.length === 0) return []
+  const names = found.map(({ name }) => name)
+  const columns = columnsToSay(names, file.format === 'ndjson' ? innerPaths(found) : [])
+  const shown = found.map(({ name, sample }) => `${name} (${sample.slice(0, SAMPLE_SHOWN)})`).slice(0, COLUMNS_SHOWN)
+  const more = found.length > COLUMNS_SHOWN ? `, and ${found.length - COLUMNS_SHOWN} more` : ''
+  const source = JSON.stringify({ name: 'own', schema: 'canonical', files: [file.name], columns })
+  return [`its columns: ${shown.join(', ')}${more}`, `if these are your own logs, fill in this source: ${source}`]
 }
 
 function whatIsMissing(columnsIn: ColumnsIn): string {

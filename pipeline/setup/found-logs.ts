@@ -17,6 +17,8 @@ export interface FoundLog extends InputFile {
 export interface Unfit {
   file: string
   why: string
+  /** What to do about it. */
+  advice?: string[]
   isHarmless?: boolean
 }
 

@@ -48,7 +48,10 @@ export async function groupLogs(
       const others = neighbors(file, [...groups.values()])
       const inspection = await tried(file, unfit, () => looked.among(file, others))
       if (inspection?.source !== undefined) enter(groups, file, inspection.source, inspection)
-      else if (inspection !== undefined) unfit.push({ file: file.name, why: inspection.notes.join('; ') })
+      else if (inspection !== undefined) {
+        const [why = '', ...advice] = inspection.notes
+        unfit.push({ file: file.name, why, advice })
+      }
     }
   })
   return { groups: [...groups.values()], unfit }

@@ -232,6 +232,28 @@ describe('inspect', () => {
     expect(found.notes.join()).toMatch(reason)
   })
 
+  it('lists the columns of logs that fit no schema, with a source to fill in', async () => {
+    const { notes } = await inspectContent('own.ndjson', '{"at":"2025-06-01T12:00:00Z","llm":"m","input":8,"output":2}')
+    expect(notes[1]).toBe('its columns: at (2025-06-01T12:00:00Z), llm (m), input (8), output (2)')
+    expect(notes[2]).toContain(
+      '"columns":{"timestamp":"…","model_permaslug":"…","prompt_tokens":"input","completion_tokens":"output"}',
+    )
+    await expect(inspectContent('cut.ndjson', '{"timestamp": broken\n')).rejects.toThrow('line 1 is not JSON')
+  })
+
+  it('recognizes short names, and adds the cached input that Anthropic counts apart', async () => {
+    const short = await inspectContent('own.csv', 'date,model_name,input,output\n2025-06-01,m,8,2\n')
+    expect(short.records).toMatchObject([{ date: '2025-06-01', prompt_tokens: '8', completion_tokens: '2' }])
+    const usage = { input_tokens: 3, cache_read_input_tokens: 4, cache_creation_input_tokens: 1, output_tokens: 2 }
+    const lines = [
+      { ts: '2025-06-01T12:00:00Z', model: 'm', usage },
+      { ts: '2025-06-01T12:00:00Z', model: 'm', usage: { input_tokens: 8, output_tokens: 2 } },
+    ]
+    const { unread, workspace, source } = await inspectContent('usage.ndjson', toLines(lines))
+    expect(unread).toEqual([])
+    expect(await buildProposed(workspace, source)).toEqual(['2025-06-01 m 20'])
+  })
+
   it('fails for an empty and for an unreadable file, and names it', async () => {
     await expect(inspectContent('none.csv', '')).rejects.toThrow(/none\.csv is empty/)
     const broken = expect(inspectContent('broken.parquet', 'no Parquet')).rejects
