@@ -16,12 +16,18 @@ export function describeDiagnosis({ sources, unfit, skipped }: Diagnosis, lastDa
   const sections = sources.map((source) => describeSource(source, lastDate))
   if (unfit.length > 0) {
     const lines = shortened(unfit, ({ file, why }) => `${printable(file)}: ${printable(cut(why))}`)
-    sections.push(['not read', ...lines.map((line) => `  ${line}`)].join('\n'))
+    sections.push(['not read', ...[...lines, ...adviceOn(unfit)].map((line) => `  ${line}`)].join('\n'))
   }
   if (skipped.length > 0) {
     sections.push(`skipped, no raw files by their names: ${shortened(skipped, printable).join(', ')}`)
   }
   return `${sections.join('\n\n')}\n`
+}
+
+/** What to do about the first file that fits no schema. */
+export function adviceOn(unfit: Diagnosis['unfit']): string[] {
+  const { file, advice = [] } = unfit.find((each) => (each.advice ?? []).length > 0) ?? { file: '' }
+  return advice.map((line) => printable(`${file}: ${line}`))
 }
 
 /** The same for programs. Tokens are texts, because they may be above 2^53. */
@@ -39,7 +45,8 @@ function describeSource(
   const time = [
     ...(unknown.includes('base_time') ? ['relative: say when they start'] : []),
     ...(base_time !== undefined && !unknown.includes('base_time') ? [`numbers from ${base_time}`] : []),
-    ...(time_unit === undefined ? [] : [`in ${time_unit}`]),
+    ...(unknown.includes('time_unit') ? ['say whether in seconds or in milliseconds'] : []),
+    ...(time_unit === undefined || unknown.includes('time_unit') ? [] : [`in ${time_unit}`]),
     ...(unknown.includes('timezone') ? ['without an offset: read as UTC unless you say another time zone'] : []),
     ...(timezone === 'UTC' ? [] : [`in ${timezone}`]),
   ]
@@ -70,6 +77,7 @@ function describeFixed(folders: readonly string[]): string {
 
 function describeReading(reading: LogReading, unknown: readonly Unknown[], lastDate: UtcDate): [string, string][] {
   const { read, excluded, rejected, disagreeing, models, notices } = reading
+  const hasDates = !unknown.includes('base_time') && !unknown.includes('time_unit')
   const countedRecords = reading.days.reduce((sum, { records }) => sum + records, 0)
   const aside = [
     ...Object.entries(excluded).map(([reason, records]) => `${formatInteger(records)} ${EXCLUDED[reason] ?? reason}`),
@@ -80,14 +88,14 @@ function describeReading(reading: LogReading, unknown: readonly Unknown[], lastD
       'records',
       `${formatInteger(read)} read, ${formatInteger(countedRecords)} counted${aside.length === 0 ? '' : `; ${aside.join(', ')}`}`,
     ],
-    ...(unknown.includes('base_time') ? [] : [describeDates(reading, lastDate)]),
+    ...(hasDates ? [describeDates(reading, lastDate)] : []),
     ...describeTokens(reading),
     ...(unknown.includes('model') ? [] : [['models', describeModels(models)] as [string, string]]),
     ...describeTotal(reading),
     ['ids', describeIds(reading)],
     ...Object.entries(disagreeing).map(([reason, records]): [string, string] => [
       'disagree',
-      `${counted(records, 'record')} with token counts that contradict each other (${reason}); they count`,
+      `${counted(records, 'record')} with token counts that contradict each other (${reason}); they count${ADVICE[reason] ?? ''}`,
     ]),
     ...rejected.flatMap(({ reason, example }): [string, string][] =>
       example === undefined
@@ -101,6 +109,11 @@ function describeReading(reading: LogReading, unknown: readonly Unknown[], lastD
     ),
     ...notices.map((notice): [string, string] => ['note', printable(notice)]),
   ]
+}
+
+const ADVICE: Record<string, string> = {
+  cached_above_prompt:
+    ' as they are: the prompt seems to be without cached input, which "columns" can add (docs/sources.md)',
 }
 
 function describeIds({ ids: { accepted, missing } }: LogReading): string {

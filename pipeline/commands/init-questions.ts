@@ -3,6 +3,7 @@ import { counted, formatInteger } from '../base/numbers.ts'
 import { printable } from '../base/prose.ts'
 import type { Publisher } from '../contract/manifest.ts'
 import { percent } from '../dataset/published-share.ts'
+import type { Numbers } from '../raw/inspect.ts'
 import { looksPrivate } from '../raw/model-names.ts'
 import { slugProblem } from '../raw/slug.ts'
 import { Source, SourcesFile } from '../raw/sources.ts'
@@ -17,6 +18,7 @@ import { table } from './table.ts'
 export interface Given {
   model: readonly string[]
   baseTime: readonly string[]
+  timeUnit: readonly string[]
   timezone: readonly string[]
   public: readonly string[]
   private: readonly string[]
@@ -43,6 +45,11 @@ const SETTINGS: Record<Unknown, Pick<Question, 'flag' | 'fallback' | 'example'> 
     flag: '--base-time',
     example: '2025-03-01T00:00:00Z',
   },
+  time_unit: {
+    ask: 'Are these times seconds or milliseconds:',
+    flag: '--time-unit',
+    example: 'milliseconds',
+  },
   timezone: {
     ask: 'In which time zone (such as Europe/Paris) are the times of',
     flag: '--timezone',
@@ -68,25 +75,35 @@ export function checkNames(words: readonly string[], names: readonly string[]): 
   throw new CliError(`${JSON.stringify(unknown)} names no source of these logs: they are ${names.join(', ')}`)
 }
 
+const UNITS = 'must be seconds or milliseconds'
+
 function settingProblem(key: Unknown, value: string): string | undefined {
   if (key === 'model') return slugProblem(value)
+  if (key === 'time_unit') return ['seconds', 'milliseconds'].includes(value) ? undefined : UNITS
   const source = { name: 'logs', schema: 'canonical', files: ['logs'], [key]: value }
   return Source.safeParse(source).error?.issues[0]?.message
 }
 
 /** Asks what only the maintainer knows of a source. */
 export async function askSettings(
-  { entry, unknown, reading }: DiagnosedSource,
+  { entry, unknown, numbers, reading }: DiagnosedSource,
   interview: Interview,
 ): Promise<DiagnosedSource['entry']> {
   let known = entry
   for (const key of unknown) {
     const { ask, ...setting } = SETTINGS[key]
-    const text = `${ask} ${printable(entry.name)} (${counted(reading.files, 'file')})`
+    const about = `${printable(entry.name)} (${counted(reading.files, 'file')})`
+    const text = `${ask} ${about}${key === 'time_unit' && numbers !== undefined ? endsOf(numbers, known.base_time) : ''}`
     const problem = (answer: string) => settingProblem(key, answer)
     known = { ...known, [key]: await interview.ask({ ...setting, text, problem }) }
   }
   return known
+}
+
+/** What the last of some numbers becomes in each unit. */
+function endsOf({ first, last }: Numbers, base = ''): string {
+  const end = (unit: number) => new Date(Date.parse(base) + last * unit).toISOString()
+  return ` has ${formatInteger(first)} to ${formatInteger(last)}; the last is ${end(1000)} in seconds, ${end(1)} in milliseconds`
 }
 
 /** A model of the logs, and why it looks private. */

@@ -20,7 +20,7 @@ import {
   writeConfiguration,
 } from '../setup/configuration.ts'
 import { type DiagnosedSource, type Diagnosis, diagnose, type Unknown } from '../setup/doctor.ts'
-import { asJson, describeDiagnosis } from './diagnosis.ts'
+import { adviceOn, asJson, describeDiagnosis } from './diagnosis.ts'
 import {
   askBroken,
   askPublic,
@@ -55,6 +55,7 @@ export const init = new Command('init')
   .argument('[path...]', 'raw files, folders or s3://BUCKET/FOLDER; asked for without')
   .option('--model <name>', 'the model of records without one: NAME, or SOURCE=NAME; repeatable', collect)
   .option('--base-time <instant>', 'when relative times begin: INSTANT, or SOURCE=INSTANT; repeatable', collect)
+  .option('--time-unit <unit>', 'of relative times: seconds or milliseconds, or SOURCE=UNIT; repeatable', collect)
   .option('--timezone <zone>', 'the time zone of times without an offset: ZONE, or SOURCE=ZONE; repeatable', collect)
   .option(
     '--public <models>',
@@ -89,6 +90,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
       anyway: false,
       model: [],
       baseTime: [],
+      timeUnit: [],
       timezone: [],
       public: [],
       private: [],
@@ -169,10 +171,10 @@ async function askPaths(paths: readonly string[], interview: Interview): Promise
 
 async function examine(
   paths: readonly string[],
-  { model, baseTime, timezone }: InitOptions,
+  { model, baseTime, timeUnit, timezone }: InitOptions,
   { config, effects }: { config: PipelineConfig; effects: Effects },
 ): Promise<Diagnosis> {
-  const words: Record<Unknown, readonly string[]> = { model, base_time: baseTime, timezone }
+  const words: Record<Unknown, readonly string[]> = { model, base_time: baseTime, time_unit: timeUnit, timezone }
   checkSettings(words)
   const known = (name: string) => {
     const told = Object.entries(words).map(([key, all]) => [key, givenFor(name, all)] as const)
@@ -186,7 +188,8 @@ async function examine(
     diagnosis.sources.map(({ entry }) => entry.name),
   )
   if (diagnosis.sources.length > 0) return diagnosis
-  const why = diagnosis.unfit.slice(0, 5).map(({ file, why }) => `\n  ${printable(`${file}: ${why}`)}`)
+  const reasons = diagnosis.unfit.slice(0, 5).map(({ file, why }) => printable(`${file}: ${why}`))
+  const why = [...reasons, ...adviceOn(diagnosis.unfit)].map((line) => `\n  ${line}`)
   throw new BuildError(`no raw file of ${paths.join(', ')} can be read; docs/sources.md says what can${why.join('')}`)
 }
 
@@ -198,7 +201,7 @@ async function checkPublishable(
   interview: Interview,
 ): Promise<boolean> {
   const dates = sources.flatMap(({ unknown, reading }) =>
-    unknown.includes('base_time') ? [lastDate] : reading.days.map(({ date }) => date),
+    unknown.includes('base_time') || unknown.includes('time_unit') ? [lastDate] : reading.days.map(({ date }) => date),
   )
   if (dates.some((date) => date >= DATASET_START && date <= lastDate)) return true
   const last = dates.toSorted().at(-1)

@@ -21,6 +21,15 @@ SELECT
 FROM core_usage
 LIMIT $records
 
+-- name: numbers
+-- The first and the last time of the file's beginning, as milliseconds, and whether some are no whole numbers.
+SELECT
+  (min(instant_us) - $base_us) / 1000 AS first,
+  (max(instant_us) - $base_us) / 1000 AS last,
+  bool_or((instant_us - $base_us) % 1000 <> 0) AS has_fractions
+FROM core_usage
+WHERE reject_reason IS NULL
+
 -- name: judge
 -- The records as a build reads them. Model names are as written: the registry has not seen them yet.
 CREATE OR REPLACE TEMP VIEW records AS

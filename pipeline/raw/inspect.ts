@@ -22,12 +22,14 @@ import { isObjectUrl } from './objects/object.ts'
 import { MAPPINGS, SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
 import { fileColumn, listsOf } from './schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns } from './schemas/schema.ts'
-import { renamesToCanonical } from './schemas/synonyms.ts'
+import { columnsToSay, renamesToCanonical } from './schemas/synonyms.ts'
 import { slugProblem } from './slug.ts'
 import { Source } from './sources.ts'
 
 const RECORDS_READ = 100
 const RECORDS_SHOWN = 10
+const COLUMNS_SHOWN = 30
+const SAMPLE_SHOWN = 30
 /** Of a CSV file. More than are read: malformed records do not count. */
 const RECORDS_COPIED = 1_000
 const BYTES_READ = 16 * 1_048_576
@@ -43,6 +45,8 @@ export const SAMPLING_TO_CHECK =
 /** Numbers from these on are read as Unix time: the first is in March 1973, the second in September 2001. */
 const UNIX_MILLISECONDS = 1e11
 const UNIX_SECONDS = 1e9
+/** More seconds than two years have: such numbers are milliseconds. */
+const MOST_SECONDS = 2 * 366 * 86_400
 const UNIX_EPOCH = '1970-01-01T00:00:00Z'
 
 const LINE_FEED = Buffer.from('\n')
@@ -63,6 +67,12 @@ export type SourceEntry = Pick<Source, 'name' | 'files'> & { schema: SchemaName 
     Pick<Source, 'columns' | 'unnest' | 'hive' | 'model' | 'base_time' | 'time_unit' | 'sampling_rate'>
   >
 
+/** The first and the last of relative times that may be seconds or milliseconds. */
+export interface Numbers {
+  first: number
+  last: number
+}
+
 interface Column {
   name: string
   sample: string
@@ -78,6 +88,8 @@ export interface Inspection {
   source: SourceEntry | undefined
   /** Whether the timestamps of your own logs have no offset, so that only you know their time zone. */
   lacks_offset: boolean
+  /** Set if only you know whether relative times are seconds or milliseconds. */
+  numbers?: Numbers
   /** Counts of tokens in your own logs that are not read: they may be outside of the counts that are. */
   unread: string[]
   notes: string[]
@@ -168,25 +180,50 @@ export async function inspectFile(
   try {
     const columnsIn = await readSample(database, file)
     const problems: string[] = []
+    const rejected: string[] = []
     const allLeftOut: Inspection[] = []
     for (const source of proposals(file, columnsIn)) {
       const records = await mapRecords(database, source, file)
       if (typeof records === 'string') problems.push(records)
       else if (records.some(isRead)) {
-        const found = foundIn(file, source, records, columnsIn)
+        const found = await withUnit(database, file, foundIn(file, source, records, columnsIn), columnsIn)
         if (records.some(({ reject_reason }) => reject_reason === null)) return found
         allLeftOut.push(found)
-      }
+      } else rejected.push(...whyRejected(source, records))
     }
     const [found = await firstReading(database, file, others, columnsIn)] = allLeftOut
     if (found !== undefined) return found
-    const notes = problems.length > 0 ? problems : [whatIsMissing(columnsIn)]
+    const [why = whatIsMissing(columnsIn)] = rejected
+    const notes = problems.length > 0 ? problems : [why, ...howToRead(file, columnsIn)]
     const known = { file: file.name, format: file.format, columns: columnsIn({ schema: 'canonical' }) }
     return { ...known, schema: undefined, records: [], source: undefined, lacks_offset: false, unread: [], notes }
   } catch (error) {
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') throw error
     throw new BuildError(`${file.name} cannot be read: ${reasonOf(error).replaceAll(file.link, file.name)}`)
   }
+}
+
+/** What was found with the unit of relative times: fractions are seconds, and whole numbers may be both. */
+async function withUnit(
+  database: Database,
+  file: LinkedFile,
+  found: Inspection,
+  columnsIn: ColumnsIn,
+): Promise<Inspection> {
+  const { source } = found
+  if (source?.base_time !== BASE_TIME_TO_SAY) return found
+  type Row = { first: number | null; last: number | null; has_fractions: boolean | null }
+  const base_us = BigInt(Date.parse(BASE_TIME_TO_SAY)) * 1000n
+  const [row] = await database.rows<Row>('inspect/numbers', { base_us })
+  if (row === undefined || row.first === null || row.last === null) return found
+  if (row.has_fractions === true) {
+    const inSeconds: SourceEntry = { ...source, time_unit: 'seconds' }
+    const records = await mapRecords(database, inSeconds, file)
+    return typeof records === 'string' ? found : foundIn(file, inSeconds, records, columnsIn)
+  }
+  if (row.last > MOST_SECONDS) return found
+  const note = `${row.first} to ${row.last} may be seconds or milliseconds: check "time_unit"`
+  return { ...found, numbers: { first: row.first, last: row.last }, notes: [...found.notes, note] }
 }
 
 /** The file as the first of these sources reads it that rejects not all of its records. */
@@ -263,6 +300,7 @@ async function readSample(database: Database, file: LinkedFile): Promise<Columns
     return () => columns
   }
   const lines = records.map(([line = null]): unknown => (line === null || line === '' ? null : JSON.parse(line)))
+  if (lines.length > 0 && lines.every((line) => line === null)) throw new BuildError(`${file.name} line 1 is not JSON`)
   const known = new Map<string, Column[]>()
   return ({ schema, unnest }) => {
     const lists = listsOf({ schema, unnest, columns: {} })
@@ -322,9 +360,12 @@ function proposals(file: LinkedFile, columnsIn: ColumnsIn): SourceEntry[] {
 
 function unreadCounts({ schema, columns: own = {} }: Shape, columns: readonly Column[]): string[] {
   if (schema !== 'canonical') return []
+  const read = Object.values(own).flatMap((paths) =>
+    Array.isArray(paths) ? paths.map((path) => path.replace(/^\+/, '')) : paths,
+  )
   return [...columns.map(({ name }) => name), ...innerPaths(columns)]
     .filter((path) => /cache|reason|audio/i.test(path) && /tokens?$/i.test(path))
-    .filter((path) => !Object.values(own).includes(path))
+    .filter((path) => !read.includes(path))
 }
 
 /** The paths to keys inside of objects, three levels deep. */
@@ -358,7 +399,7 @@ function relativeTo(source: SourceEntry, columns: readonly Column[]): SourceEntr
   if (schema.hasAbsoluteTime || !/^\d{1,13}(\.\d+)?$/.test(time)) return []
   if (Number(time) >= UNIX_MILLISECONDS) return [{ ...source, base_time: UNIX_EPOCH, time_unit: 'milliseconds' }]
   if (Number(time) >= UNIX_SECONDS) return [{ ...source, base_time: UNIX_EPOCH, time_unit: 'seconds' }]
-  return [{ ...source, base_time: BASE_TIME_TO_SAY }]
+  return [{ ...source, base_time: BASE_TIME_TO_SAY, time_unit: 'milliseconds' }]
 }
 
 /** The first timestamp of the records, as it is written. */
@@ -402,7 +443,8 @@ function notesOn({ model, base_time, sampling_rate }: SourceEntry, records: read
 function missingColumns(shape: Shape, columnsIn: ColumnsIn): string[] {
   const names = columnsIn(shape).map((column) => column.name)
   const renamed = Object.keys(shape.columns ?? {}).map((column) => [column])
-  return [...neededColumns(SCHEMAS[shape.schema], false), ...renamed]
+  const { told_by } = MAPPINGS[shape.schema]
+  return [...neededColumns(SCHEMAS[shape.schema], false), ...renamed, ...(told_by === undefined ? [] : [told_by])]
     .map((choice) => choice.map((column) => fileColumn({ columns: shape.columns ?? {} }, column)))
     .filter((choice) => !choice.some((column) => names.includes(column)))
     .map((choice) => choice.join(' or '))
@@ -411,6 +453,25 @@ function missingColumns(shape: Shape, columnsIn: ColumnsIn): string[] {
 function recognized({ schema, columns = {}, unnest }: Shape, columnsIn: ColumnsIn): number {
   const names = columnsIn({ schema, unnest }).map((column) => column.name)
   return schemaColumns(SCHEMAS[schema]).filter((column) => names.includes(fileColumn({ columns }, column))).length
+}
+
+/** Why a source of your own logs reads no record. */
+function whyRejected({ schema, columns = {} }: SourceEntry, records: readonly MappedRecord[]): string[] {
+  const reasons = [...new Set(records.map(({ reject_reason }) => reject_reason))].join(', ')
+  if (schema !== 'canonical' || reasons === '' || Object.keys(columns).length === 0) return []
+  return [`read as your own logs with columns ${JSON.stringify(columns)}, all first records are rejected (${reasons})`]
+}
+
+/** What there is, and the source of your own logs to fill in. */
+function howToRead(file: LinkedFile, columnsIn: ColumnsIn): string[] {
+  const found = columnsIn({ schema: 'canonical' })
+  if (found.length === 0) return []
+  const names = found.map(({ name }) => name)
+  const columns = columnsToSay(names, file.format === 'ndjson' ? innerPaths(found) : [])
+  const shown = found.map(({ name, sample }) => `${name} (${sample.slice(0, SAMPLE_SHOWN)})`).slice(0, COLUMNS_SHOWN)
+  const more = found.length > COLUMNS_SHOWN ? `, and ${found.length - COLUMNS_SHOWN} more` : ''
+  const source = JSON.stringify({ name: 'own', schema: 'canonical', files: [file.name], columns })
+  return [`its columns: ${shown.join(', ')}${more}`, `if these are your own logs, fill in this source: ${source}`]
 }
 
 function whatIsMissing(columnsIn: ColumnsIn): string {

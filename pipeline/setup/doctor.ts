@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
 import { withTemporaryFolder } from '../base/scratch.ts'
-import { BASE_TIME_TO_SAY, MODEL_TO_SAY, type SourceEntry } from '../raw/inspect.ts'
+import { BASE_TIME_TO_SAY, MODEL_TO_SAY, type Numbers, type SourceEntry } from '../raw/inspect.ts'
 import { copyObjects } from '../raw/objects/copies.ts'
 import { isObjectUrl, type ObjectCopies } from '../raw/objects/object.ts'
 import { MAPPINGS } from '../raw/schemas/index.ts'
@@ -13,7 +13,7 @@ import { groupLogs, type LogGroup } from './log-groups.ts'
 import { type LogReading, readLogs } from './log-reading.ts'
 
 /** What only the maintainer knows of a source. */
-export type Unknown = 'model' | 'base_time' | 'timezone'
+export type Unknown = 'model' | 'base_time' | 'time_unit' | 'timezone'
 
 /** A proposed source and what a build would read of it. */
 export interface DiagnosedSource {
@@ -24,6 +24,8 @@ export interface DiagnosedSource {
   unread: string[]
   /** Folders whose new files the entry does not name. */
   fixed: string[]
+  /** Of the first file, if they may be seconds or milliseconds. */
+  numbers: Numbers | undefined
   reading: LogReading
 }
 
@@ -77,13 +79,14 @@ async function fetchObjects(
 }
 
 async function readGroup(
-  { name, entry, lacksOffset, unread, files }: LogGroup & { name: string },
+  { name, entry, lacksOffset, unread, numbers, files }: LogGroup & { name: string },
   objects: ObjectCopies | undefined,
   { known, ...options }: DoctorOptions,
 ): Promise<{ source: DiagnosedSource | undefined; unfit: Unfit[] }> {
   const lacking: Unknown[] = [
     ...(entry.model === MODEL_TO_SAY ? (['model'] as const) : []),
     ...(entry.base_time === BASE_TIME_TO_SAY ? (['base_time'] as const) : []),
+    ...(numbers === undefined ? [] : (['time_unit'] as const)),
     ...(lacksOffset ? (['timezone'] as const) : []),
   ]
   const told = Object.entries(known?.(name) ?? {}).filter(([key]) => lacking.some((each) => each === key))
@@ -91,7 +94,8 @@ async function readGroup(
   const settings = { name, schema, ...rest, ...Object.fromEntries(told) }
   const read = await readLogs(settings, files, { ...options, objects })
   if (read.reading === undefined) return { source: undefined, unfit: read.unfit }
-  const unknown = lacking.filter((key) => !told.some(([each]) => each === key))
+  const isLong = settings.time_unit === 'milliseconds' && spanOf(read.reading) > DAY_MS
+  const unknown = lacking.filter((key) => !told.some(([each]) => each === key) && !(key === 'time_unit' && isLong))
   const source = { ...settings, files: read.files.map((file) => file.name) }
   return {
     source: {
@@ -100,10 +104,18 @@ async function readGroup(
       unknown,
       unread: [...unread],
       fixed: [],
+      numbers,
       reading: read.reading,
     },
     unfit: read.unfit,
   }
+}
+
+const DAY_MS = 86_400_000
+
+/** Between the first and the last date. Milliseconds of more than a day would be years as seconds. */
+function spanOf({ days }: LogReading): number {
+  return Date.parse(days.at(-1)?.date ?? '') - Date.parse(days[0]?.date ?? '')
 }
 
 /** Names sources after their schema, and your own logs after their folder. */

@@ -19,6 +19,8 @@ export interface FoundLog extends InputFile {
 export interface Unfit {
   file: string
   why: string
+  /** What to do about it. */
+  advice?: string[]
   /** Whether a pattern may match it, because nothing of it counts. */
   isHarmless?: boolean
   /** Whether it may be usage: reading it failed. */

@@ -7,6 +7,7 @@ import {
   type Inspection,
   inspectFile,
   MODEL_TO_SAY,
+  type Numbers,
   type SourceEntry,
   withFiles,
 } from '../raw/inspect.ts'
@@ -18,6 +19,7 @@ export interface LogGroup {
   entry: Omit<SourceEntry, 'name' | 'files'>
   lacksOffset: boolean
   unread: Set<string>
+  numbers: Numbers | undefined
   files: FoundLog[]
 }
 
@@ -46,7 +48,10 @@ export async function groupLogs(
       const others = neighbors(file, [...groups.values()])
       const inspection = await tried(file, unfit, () => looked.among(file, others))
       if (inspection?.source !== undefined) enter(groups, file, inspection.source, inspection)
-      else if (inspection !== undefined) unfit.push({ file: file.name, why: inspection.notes.join('; ') })
+      else if (inspection !== undefined) {
+        const [why = '', ...advice] = inspection.notes
+        unfit.push({ file: file.name, why, advice })
+      }
     }
   })
   return { groups: [...groups.values()], unfit }
@@ -112,11 +117,11 @@ function enter(
   groups: Map<string, LogGroup>,
   file: FoundLog,
   source: SourceEntry,
-  { lacks_offset, unread }: Inspection,
+  { lacks_offset, unread, numbers }: Inspection,
 ): void {
   const { name: _name, files: _files, ...entry } = withFolders(source, file)
   const key = JSON.stringify(entry)
-  const group = groups.get(key) ?? { entry, lacksOffset: false, unread: new Set(), files: [] }
+  const group = groups.get(key) ?? { entry, lacksOffset: false, unread: new Set(), numbers, files: [] }
   groups.set(key, group)
   group.files.push(file)
   group.lacksOffset ||= lacks_offset

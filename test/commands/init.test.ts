@@ -38,6 +38,7 @@ const OPTIONS: InitOptions = {
   anyway: false,
   model: [],
   baseTime: [],
+  timeUnit: [],
   timezone: [],
   public: [],
   private: [],
@@ -162,6 +163,18 @@ describe('init', () => {
     const { shown } = await initIn(workspace, {}, { answers })
     expect(shown).toContain('"soon" must be an ISO 8601 instant')
     expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-01 lab/one 10', '2025-03-02 lab/one 2'])
+  })
+
+  it('asks whether relative times are seconds or milliseconds where both may be', async () => {
+    const trace = [0, 86400, 172800].map((time) => TRACE.split('\n')[0]?.replace('0', `${time}`)).join('\n')
+    const workspace = await workspaceWith({ 'trace.jsonl': trace })
+    const flags = { ...YES, model: ['lab/one'], baseTime: ['2026-03-01T00:00:00Z'] }
+    await expect(initIn(workspace, flags)).rejects.toThrow(
+      '0 to 172,800; the last is 2026-03-03T00:00:00.000Z in seconds, 2026-03-01T00:02:52.800Z in milliseconds',
+    )
+    await initIn(workspace, { ...flags, timeUnit: ['seconds'] })
+    expect((await readJson(workspace.sources)).sources).toMatchObject([{ time_unit: 'seconds' }])
+    expect(await rowsAfterBuild(workspace)).toEqual([1, 2, 3].map((day) => `2026-03-0${day} lab/one 10`))
   })
 
   it('takes the same answers from flags, for all sources or for one', async () => {

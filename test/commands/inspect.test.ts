@@ -78,6 +78,22 @@ describe('inspect', () => {
     expect(found.columns).toContainEqual({ name: 'date', sample: '2025-06-01' })
   })
 
+  it.each([
+    ['timestamp', 'prompt_tokens', 'completion_tokens'],
+    ['startTime', 'prompt_tokens', 'completion_tokens'],
+    ['created_at', 'tokens_in', 'tokens_out'],
+    ['created_at', 'tokens_prompt', 'tokens_completion'],
+  ])(
+    'takes a log with common names for no product, with its ids and its times without an offset: %s',
+    async (...names) => {
+      const record = `2025-06-01T12:00:00,m,8,2,10,r,0.1,ok\n`
+      const header = `${[names[0], 'model', ...names.slice(1)].join()},total_tokens,request_id,cost,status\n`
+      const found = await inspectContent('usage.csv', header + record + record)
+      expect(found).toMatchObject({ schema: 'canonical', lacks_offset: true, records: [{ has_request_id: true }, {}] })
+      expect(await buildProposed(found.workspace, found.source)).toEqual(['2025-06-01 m 10'])
+    },
+  )
+
   it.each(['', '.gz', '.zst'])('recognizes renamed canonical columns in .csv%s', async (ending) => {
     const content = OWN.replace('When', 'Created-At')
     const found = await inspectContent(`own.csv${ending}`, compress(ending, content))
@@ -177,7 +193,15 @@ describe('inspect', () => {
       'no column has the model: name it in "model"',
       'timestamps are relative: set "base_time" to their start',
       'records have no id: duplicates would count again',
+      '0 to 0 may be seconds or milliseconds: check "time_unit"',
     ])
+  })
+
+  it('takes relative times with fractions for seconds', async () => {
+    const lines = [0, 86400.5].map((timestamp) => ({ timestamp, model: 'm', input_length: 8, output_length: 2 }))
+    const { source, records } = await inspectContent('trace.ndjson', toLines(lines))
+    expect(source).toMatchObject({ time_unit: 'seconds' })
+    expect(records).toMatchObject([{ date: '2025-01-01' }, { date: '2025-01-02' }])
   })
 
   it.each([
@@ -206,6 +230,28 @@ describe('inspect', () => {
     expect(found).toMatchObject({ schema: undefined, records: [], source: undefined })
     expect(found.columns.map((column) => column.name)).toEqual(columns)
     expect(found.notes.join()).toMatch(reason)
+  })
+
+  it('lists the columns of logs that fit no schema, with a source to fill in', async () => {
+    const { notes } = await inspectContent('own.ndjson', '{"at":"2025-06-01T12:00:00Z","llm":"m","input":8,"output":2}')
+    expect(notes[1]).toBe('its columns: at (2025-06-01T12:00:00Z), llm (m), input (8), output (2)')
+    expect(notes[2]).toContain(
+      '"columns":{"timestamp":"…","model_permaslug":"…","prompt_tokens":"input","completion_tokens":"output"}',
+    )
+    await expect(inspectContent('cut.ndjson', '{"timestamp": broken\n')).rejects.toThrow('line 1 is not JSON')
+  })
+
+  it('recognizes short names, and adds the cached input that Anthropic counts apart', async () => {
+    const short = await inspectContent('own.csv', 'date,model_name,input,output\n2025-06-01,m,8,2\n')
+    expect(short.records).toMatchObject([{ date: '2025-06-01', prompt_tokens: '8', completion_tokens: '2' }])
+    const usage = { input_tokens: 3, cache_read_input_tokens: 4, cache_creation_input_tokens: 1, output_tokens: 2 }
+    const lines = [
+      { ts: '2025-06-01T12:00:00Z', model: 'm', usage },
+      { ts: '2025-06-01T12:00:00Z', model: 'm', usage: { input_tokens: 8, output_tokens: 2 } },
+    ]
+    const { unread, workspace, source } = await inspectContent('usage.ndjson', toLines(lines))
+    expect(unread).toEqual([])
+    expect(await buildProposed(workspace, source)).toEqual(['2025-06-01 m 20'])
   })
 
   it('fails for an empty and for an unreadable file, and names it', async () => {

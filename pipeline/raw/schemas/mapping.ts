@@ -197,6 +197,8 @@ export const Mapping = z.strictObject({
     .default([]),
   /** Columns that a file must have besides those of timestamp, model, and input and output tokens. */
   required: z.array(z.string()).default([]),
+  /** Where the needed columns have common names: columns of which `inspect` must find one to take a file for the product's. */
+  told_by: z.array(z.string()).min(1).optional(),
   /** Columns of the product that are not read. */
   unread: z.array(z.string()).default([]),
   /** Set if timestamps are never relative, so `base_time` is not allowed. */

@@ -49,6 +49,7 @@ const SYNONYMS: Record<string, readonly string[]> = {
     'requesttokens',
     'inputlength',
     'promptlength',
+    'input',
   ],
   completion_tokens: [
     'completiontokens',
@@ -64,6 +65,7 @@ const SYNONYMS: Record<string, readonly string[]> = {
     'responsetokens',
     'outputlength',
     'completionlength',
+    'output',
   ],
   request_id: ['requestid', 'reqid', 'generationid', 'completionid', 'callid', 'uuid', 'id'],
   api_key_hash: ['apikeyhash', 'keyhash'],
@@ -81,17 +83,39 @@ const NESTED = ['model_permaslug', 'prompt_tokens', 'completion_tokens']
 export function renamesToCanonical(
   names: readonly string[],
   inner: readonly string[],
-): { columns: Record<string, string>; hasModel: boolean } | undefined {
+): { columns: Record<string, string | string[]>; hasModel: boolean } | undefined {
+  const found = canonicalNames(names, inner)
+  const hasModel = found.has('model_permaslug')
+  const needed = neededColumns(SCHEMAS.canonical, !hasModel).flat()
+  if (!needed.every((column) => found.has(column))) return undefined
+  const columns = Object.fromEntries([...found].filter(([column, name]) => column !== name))
+  return { columns: { ...columns, ...withCache(found.get('prompt_tokens') ?? '', [...names, ...inner]) }, hasModel }
+}
+
+/** Anthropic's `input_tokens` are without cached input, which has counts of its own beside it. */
+function withCache(input: string, paths: readonly string[]): Record<string, string[]> {
+  if (!/^(.*\.)?input_tokens$/.test(input)) return {}
+  const cached = CACHED.map((name) => input.replace(/input_tokens$/, name)).filter((path) => paths.includes(path))
+  return cached.length === 0 ? {} : { prompt_tokens: [input, ...cached.map((path) => `+${path}`)] }
+}
+
+const CACHED = ['cache_read_input_tokens', 'cache_creation_input_tokens']
+
+/** The columns that your own logs need, each with the name that is likely to be it, or with `…`. */
+export function columnsToSay(names: readonly string[], inner: readonly string[]): Record<string, string> {
+  const found = canonicalNames(names, inner)
+  const needed = neededColumns(SCHEMAS.canonical, false).flat()
+  return Object.fromEntries(needed.map((column) => [column, found.get(column) ?? '…']))
+}
+
+function canonicalNames(names: readonly string[], inner: readonly string[]): Map<string, string> {
   const found = new Map<string, string>()
   for (const [column, synonyms] of Object.entries(SYNONYMS)) {
     const name = names.includes(column) ? column : synonym(synonyms, names, plainForm)
     const path = name === undefined && NESTED.includes(column) ? synonym(synonyms, inner, lastKeys) : undefined
     if (name !== undefined || path !== undefined) found.set(column, name ?? path ?? '')
   }
-  const hasModel = found.has('model_permaslug')
-  const needed = neededColumns(SCHEMAS.canonical, !hasModel).flat()
-  if (!needed.every((column) => found.has(column))) return undefined
-  return { columns: Object.fromEntries([...found].filter(([column, name]) => column !== name)), hasModel }
+  return found
 }
 
 function synonym(
