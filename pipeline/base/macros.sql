@@ -203,6 +203,9 @@ CREATE OR REPLACE TEMP MACRO is_outside(provider, instant_us, outside_from) AS
 
 -- What the parts of usage add up to (`TOKEN_PARTS` in raw/schemas/schema.ts). Of records without a total of the product,
 -- our own is in the sum, unless none has one.
+CREATE OR REPLACE TEMP MACRO total_of_parts(parts, tokens) AS
+  CASE WHEN count(parts.total) > 0 THEN sum(coalesce(parts.total, tokens)) END;
+
 CREATE OR REPLACE TEMP MACRO sum_of_parts(parts, tokens) AS
   {
     'input': sum(parts.input),
@@ -210,7 +213,7 @@ CREATE OR REPLACE TEMP MACRO sum_of_parts(parts, tokens) AS
     'cache_write': sum(parts.cache_write),
     'reasoning': sum(parts.reasoning),
     'audio': sum(parts.audio),
-    'total': CASE WHEN count(parts.total) > 0 THEN sum(coalesce(parts.total, tokens)) END
+    'total': total_of_parts(parts, tokens)
   };
 
 -- Parts that are subtracted.

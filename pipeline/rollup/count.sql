@@ -155,12 +155,16 @@ QUALIFY row_number() OVER (PARTITION BY file_id, note_kind ORDER BY records DESC
 -- name: keep_absent_paths
 -- The paths of a source that no record of a file has.
 INSERT INTO state_notes
-SELECT file_id, 'absent_path', path, sum(records)::BIGINT, 0
-FROM core_sums
-JOIN core_file_numbers USING (link)
+WITH found AS (
+  SELECT file_id, sum(records)::BIGINT AS records, bit_or(paths_found) AS paths_found
+  FROM core_sums
+  JOIN core_file_numbers USING (link)
+  GROUP BY file_id
+)
+SELECT file_id, 'absent_path', path, records, 0
+FROM found
 CROSS JOIN (SELECT unnest($paths::VARCHAR[]) AS path, generate_subscripts($paths::VARCHAR[], 1) - 1 AS position)
-GROUP BY file_id, path, position
-HAVING bit_or(paths_found) & (1::BIGINT << position) = 0
+WHERE paths_found & (1::BIGINT << position) = 0
 
 -- name: counts_present
 -- Whether any accepted record of a source has each of the token counts at all; NULL where none was accepted.

@@ -122,7 +122,7 @@ SELECT
     0
   )::BIGINT AS public_records,
   sum(tokens)::HUGEINT AS tokens,
-  sum_of_parts(parts, tokens).total AS product_total
+  total_of_parts(parts, tokens) AS product_total
 FROM core_source_sums
 JOIN core_models ON core_source_sums.model = core_models.model AND is_valid
 WHERE reject_reason IS NULL AND NOT is_misdated(day_number)
