@@ -20,22 +20,27 @@ export type ListedInput = z.infer<typeof ListedInput>
 const InputsRoot = z.strictObject({ count: z.int().nonnegative(), merkle_root: Sha256 })
 
 /** `provenance.json`: what a release was made from and with. It has no machine names and no paths. */
-export const Provenance = z.object({
-  dataset: z.literal('rankings-daily'),
-  release: ReleaseName,
-  as_of: Timestamp,
-  /** The day after the build, if records with later dates were rejected. A later build may accept them. */
-  last_credible_date: UtcDate.optional(),
-  schema_version: z.literal(DATASET_VERSION),
-  content_hash: ContentHash,
-  code: z.object({ name: z.literal('tokenboard'), version: z.string(), sha256: Sha256 }),
-  /** The hash of the SQL alone, which computes most numbers. */
-  sql_sha256: Sha256,
-  duckdb: z.string(),
-  registry: z.object({ models_sha256: Sha256.nullable(), aliases_sha256: Sha256.nullable() }),
-  /** Absent where the inputs are listed, as up to version 0.4.0. */
-  provenance_version: z.literal(2).optional(),
-  /** Two files with the same content are two inputs. A list is sorted by hash. */
-  inputs: z.union([z.array(ListedInput), InputsRoot]),
-})
+export const Provenance = z
+  .object({
+    dataset: z.literal('rankings-daily'),
+    release: ReleaseName,
+    as_of: Timestamp,
+    /** The day after the build, if records with later dates were rejected. A later build may accept them. */
+    last_credible_date: UtcDate.optional(),
+    schema_version: z.literal(DATASET_VERSION),
+    content_hash: ContentHash,
+    code: z.object({ name: z.literal('tokenboard'), version: z.string(), sha256: Sha256 }),
+    /** The hash of the SQL alone, which computes most numbers. */
+    sql_sha256: Sha256,
+    duckdb: z.string(),
+    registry: z.object({ models_sha256: Sha256.nullable(), aliases_sha256: Sha256.nullable() }),
+    /** Absent where the inputs are listed, as up to version 0.4.0. */
+    provenance_version: z.literal(2).optional(),
+    /** Two files with the same content are two inputs. A list is sorted by hash. */
+    inputs: z.union([z.array(ListedInput), InputsRoot]),
+  })
+  .refine(({ provenance_version, inputs }) => (provenance_version === undefined) === Array.isArray(inputs), {
+    path: ['provenance_version'],
+    error: 'must be 2 beside the root of the inputs, and absent beside their list',
+  })
 export type Provenance = z.infer<typeof Provenance>

@@ -164,7 +164,7 @@ describe('provenance.json', () => {
         /has the last_credible_date 2025-03-11, but .* has no record that was rejected for its timestamp/,
       ],
       [
-        { inputs: listed(hashes.toReversed()) },
+        { inputs: listed(hashes.toReversed()), provenance_version: undefined },
         /provenance\.json does not list its inputs by their hashes, numbered from 1/,
       ],
     ]
@@ -175,7 +175,11 @@ describe('provenance.json', () => {
       await expect(verify(workspace.publicDir, { signal, report: () => {} })).rejects.toThrow(message)
     }
     // As version 0.4.0 published it.
-    const { provenance_version: _, ...older } = { ...provenance, inputs: listed(hashes) }
+    const { provenance_version: _, ...unversioned } = provenance
+    const older = { ...unversioned, inputs: listed(hashes) }
+    for (const mixed of [unversioned, { ...older, provenance_version: 2 }]) {
+      expect(Provenance.safeParse(mixed).error?.message).toContain('must be 2 beside the root of the inputs')
+    }
     await replaceInRelease(await releaseFolder(workspace), 'provenance.json', `${JSON.stringify(older)}\n`)
     await verifyProvenance(await releaseFolder(workspace), await readManifest(await releaseFolder(workspace)))
   })

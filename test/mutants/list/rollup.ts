@@ -2,6 +2,14 @@ import type { Mutant } from '../mutant.ts'
 
 export const rollup: Mutant[] = [
   {
+    name: 'equal-bytes-in-one-place',
+    promise: 'Files of equal bytes have the same records only if the columns in their paths have the same values.',
+    file: 'pipeline/rollup/survey.ts',
+    find: 'return columns === undefined ? sha256',
+    replace: 'return columns !== null ? sha256',
+    tests: ['test/rollup/incremental/on-missing.test.ts'],
+  },
+  {
     name: 'one-id-on-two-dates',
     promise: 'Records are de-duplicated by `request_id` and UTC date: the same id on another date is another request.',
     file: 'pipeline/rollup/surplus.sql',
