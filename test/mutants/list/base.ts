@@ -62,8 +62,8 @@ export const base: Mutant[] = [
     name: 'line-of-the-next-fault',
     promise: 'Each fault of a file is reported with its line.',
     file: 'pipeline/base/json-text.ts',
-    find: "text.slice(0, offset).split('\\n').length",
-    replace: "text.slice(0, offset + 4).split('\\n').length",
+    find: "text.slice(counted, offset).split('\\n').length - 1",
+    replace: "text.slice(counted, offset + 4).split('\\n').length - 1",
     tests: ['test/base/json.test.ts'],
   },
   {

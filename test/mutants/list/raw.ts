@@ -114,6 +114,14 @@ export const raw: Mutant[] = [
     tests: ['test/raw/files/recognize.test.ts'],
   },
   {
+    name: 'first-of-repeated-keys-beside-nan',
+    promise: 'The last of repeated keys counts in lines with NaN and trailing commas, too.',
+    file: 'pipeline/raw/files/repeated-keys.ts',
+    find: '() => withoutExtensions(text)',
+    replace: '() => text',
+    tests: ['test/raw/files/repeated-keys.test.ts'],
+  },
+  {
     name: 'hash-of-a-key-is-enough',
     promise: 'Repeated keys are compared as text, however they are escaped.',
     file: 'pipeline/raw/files/repeated-keys.ts',
