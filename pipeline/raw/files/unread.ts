@@ -1,5 +1,6 @@
 import { glob, lstat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { isMissing } from '../../base/files.ts'
 import { counted } from '../../base/numbers.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
 import { isObjectUrl } from '../objects/object.ts'
@@ -45,8 +46,13 @@ function widened(entry: string): string[] {
 
 /** Whether it is no link, which may lead to a file that is read, and not empty. */
 async function isOwnFile(path: string): Promise<boolean> {
-  const stats = await lstat(path)
-  return stats.isFile() && stats.nlink === 1 && stats.size > 0
+  try {
+    const stats = await lstat(path)
+    return stats.isFile() && stats.nlink === 1 && stats.size > 0
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
 }
 
 async function keepIf<Item>(items: readonly Item[], isKept: (item: Item) => Promise<boolean>): Promise<Item[]> {

@@ -34,6 +34,22 @@ export const setup: Mutant[] = [
     tests: ['test/setup/file-patterns.test.ts'],
   },
   {
+    name: 'new-files-are-not-read',
+    promise: 'Where files are named one by one, `init` says that new ones will not be read.',
+    file: 'pipeline/setup/file-patterns.ts',
+    find: 'if (pattern === undefined) for (const name of names) fixed.add(dirname(name))',
+    replace: '',
+    tests: ['test/setup/file-patterns.test.ts'],
+  },
+  {
+    name: 'broken-files-are-left-out-unasked',
+    promise: 'Whole raw files that cannot be read are left out only if that is accepted.',
+    file: 'pipeline/commands/init-questions.ts',
+    find: 'if (first === undefined || given.acceptRejected) return',
+    replace: 'if (first === undefined || first.file) return',
+    tests: ['test/commands/init.test.ts'],
+  },
+  {
     name: 'one-broken-file-stops-the-rest',
     promise: 'A file that cannot be read does not stop the others of its source.',
     file: 'pipeline/setup/log-reading.ts',
