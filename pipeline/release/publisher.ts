@@ -40,7 +40,7 @@ export async function ownPublisher(dataDir: string): Promise<Publisher | undefin
 export function publisherProblem(publisher: Publisher, field: keyof Publisher): string | undefined {
   const parsed = Publisher.safeParse(publisher)
   const issue = parsed.error?.issues.find(({ path }) => path[0] === field)
-  if (issue !== undefined) return issue.message
+  if (issue !== undefined) return field === 'url' ? 'must be an address such as https://example.com' : issue.message
   const isWrong = parsed.success && placeholders(parsed.data).some((each) => each === field)
   return isWrong ? 'is the placeholder of the sample' : undefined
 }
