@@ -19,7 +19,9 @@ export function describeDiagnosis({ sources, unfit, skipped }: Diagnosis, lastDa
     sections.push(['not read', ...[...lines, ...adviceOn(unfit)].map((line) => `  ${line}`)].join('\n'))
   }
   if (skipped.length > 0) {
-    sections.push(`skipped, no raw files by their names: ${shortened(skipped, printable).join(', ')}`)
+    sections.push(
+      `skipped, no raw files by their names (unpack archives, export sheets as CSV): ${shortened(skipped, printable).join(', ')}`,
+    )
   }
   return `${sections.join('\n\n')}\n`
 }
@@ -131,7 +133,7 @@ function describeTotal({ product_total }: LogReading): [string, string][] {
 
 const EXCLUDED: Record<string, string> = {
   duplicate: 'duplicate',
-  left_out: 'left out (cache hits, steps that repeat others)',
+  left_out: 'left out by the schema (such as cache hits, failures, steps that repeat others, entries without usage)',
   private: 'private by their own visibility',
 }
 
@@ -141,8 +143,8 @@ function describeDates({ days }: LogReading, lastDate: UtcDate): [string, string
   const early = days.filter(({ date }) => date < DATASET_START).length
   const late = days.filter(({ date }) => date > lastDate).length
   const outside = [
-    ...(early > 0 ? [`${early} before the dataset begins, ${DATASET_START}`] : []),
-    ...(late > 0 ? [`${late} not yet complete, after ${lastDate}`] : []),
+    ...(early > 0 ? [`${counted(early, 'day')} before the dataset begins, ${DATASET_START}`] : []),
+    ...(late > 0 ? [`${counted(late, 'day')} not yet complete, after ${lastDate}`] : []),
   ]
   const range = first === last ? first.date : `${first.date} to ${last.date}`
   return ['dates', [`${counted(days.length, 'day')}, ${range}`, ...outside].join('; ')]

@@ -188,6 +188,8 @@ async function examine(
     diagnosis.sources.map(({ entry }) => entry.name),
   )
   if (diagnosis.sources.length > 0) return diagnosis
+  if (diagnosis.unfit.length + diagnosis.skipped.length === 0)
+    throw new BuildError(`${paths.join(', ')}: no files there`)
   const reasons = diagnosis.unfit.slice(0, 5).map(({ file, why }) => printable(`${file}: ${why}`))
   const why = [...reasons, ...adviceOn(diagnosis.unfit)].map((line) => `\n  ${line}`)
   throw new BuildError(`no raw file of ${paths.join(', ')} can be read; docs/sources.md says what can${why.join('')}`)
@@ -293,7 +295,7 @@ function describeDryRun({
     .map(({ model_permaslug, total_tokens }, index) => [`${index + 1}`, model_permaslug, formatInteger(total_tokens)])
   return [
     `\ndry run: ${counted(days, 'day')} from ${start_date} to ${end_date}; ${describeShare(published_share)}`,
-    ...(warnings.length === 0 ? [] : [`${counted(warnings.length, 'warning')}, which make build lists`]),
+    ...(warnings.length === 0 ? [] : [`${counted(warnings.length, 'warning')}; make build shows the first`]),
     `\n${end_date}`,
     table([['rank', 'model', 'tokens'], ...rows], 2),
     'nothing is published yet. Next: make build, then make serve\n',

@@ -72,7 +72,8 @@ export class Interview {
   }
 
   async #next({ text, fallback }: Question): Promise<string | undefined> {
-    if (!this.#hasEnded || this.#lines.length > 0) {
+    const isAsked = !this.#hasEnded || this.#lines.length > 0
+    if (isAsked) {
       this.#write(`\n${text}${fallback === undefined ? '' : ` [${fallback}]`}: `)
     }
     while (this.#lines.length === 0 && !this.#hasEnded) {
@@ -80,6 +81,7 @@ export class Interview {
         this.#wake = wake
       })
     }
+    if (isAsked && this.#lines.length === 0) this.#write('\n')
     this.#signal.throwIfAborted()
     return this.#lines.shift()
   }

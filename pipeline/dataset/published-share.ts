@@ -107,7 +107,7 @@ export function howToAdd(unknown: readonly Pick<WithheldModel, 'model'>[]): stri
 export function describeShare({ share, start_date, end_date, withheld_tokens }: PublishedShare): string {
   const dates = `from ${start_date} to ${end_date}`
   const withheld = withheld_tokens === '0' ? '' : `; ${formatInteger(withheld_tokens)} tokens are of unknown models`
-  return `${percent(share)} of the tokens ${dates} that are not private are published${withheld}`
+  return `private models aside, ${percent(share)} of the tokens ${dates} are published${withheld}`
 }
 
 /** `99.87 %`. 0 % and 100 % are exact. */

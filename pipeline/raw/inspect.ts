@@ -459,7 +459,7 @@ function recognized({ schema, columns = {}, unnest }: Shape, columnsIn: ColumnsI
 function whyRejected({ schema, columns = {} }: SourceEntry, records: readonly MappedRecord[]): string[] {
   const reasons = [...new Set(records.map(({ reject_reason }) => reject_reason))].join(', ')
   if (schema !== 'canonical' || reasons === '' || Object.keys(columns).length === 0) return []
-  return [`read as your own logs with columns ${JSON.stringify(columns)}, all first records are rejected (${reasons})`]
+  return [`read as your own logs, all of the first records are rejected (${reasons})`]
 }
 
 /** What there is, and the source of your own logs to fill in. */
