@@ -112,7 +112,9 @@ describe('the list of unknown models', () => {
         '',
       ].join('\n'),
     )
-    expect(stderr).toContain(`${join(workspace.input, 'models.json')} does not know 4 models; 0.17 % of the tokens`)
+    expect(stderr).toContain(
+      `${join(workspace.input, 'models.json')} does not know 4 models; private models aside, 0.17 % of the tokens`,
+    )
     expect(stderr).toContain('--add public')
   })
 
