@@ -48,7 +48,9 @@ describe('make serve on a fresh clone', () => {
 
   it.each(PAGES)('runs the command blocks of %s', async (page) => {
     // `make init` asks about own logs, of which a fresh clone has none: publishing.test.ts runs it.
-    const commands = commandBlocks(page).join('').replaceAll(/^make init .*$/gm, '')
+    const commands = commandBlocks(page)
+      .join('')
+      .replaceAll(/^make init .*$/gm, '')
     const script = commands.replaceAll('http://127.0.0.1:8080', server.url)
     const { code, stderr } = await run('bash', ['-euxo', 'pipefail', '-c', script], { cwd: folder })
     expect(code, stderr).toBe(0)
