@@ -31,7 +31,7 @@ CREATE OR REPLACE TEMP MACRO extended_instant(value) AS
 CREATE OR REPLACE TEMP MACRO instant_without_zone_name(value) AS
   regexp_replace(value, '^(.{19}(?:\.\d+)? [+-]\d{4}) (?:[A-Z]{1,6}|[+-]\d\d(?:\d\d)?)(?: m=[+-]\d+\.\d+)?$', '\1');
 
--- A date alone is a UTC day, whatever the session's zone.
+-- A date without a time is a UTC day in every time zone.
 CREATE OR REPLACE TEMP MACRO instant_from_text(value) AS
   coalesce(
     instant_from_iso(value),
@@ -288,7 +288,7 @@ CREATE OR REPLACE TEMP MACRO usage_parts(members) AS
     }
   );
 
--- What the parts of this name add up to; NULL where there is none.
+-- The sum of the parts of this name; NULL if there are none.
 CREATE OR REPLACE TEMP MACRO usage_of_part(parts, wanted) AS
   count_in_range(
     list_sum(list_transform(parts, lambda part: CASE WHEN part.part = wanted AND part.kind IN ('input', 'output') THEN part.tokens END))

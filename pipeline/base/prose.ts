@@ -7,17 +7,17 @@ export function prose(text: string): Html {
   return html`${parts.map((part, position) => (position % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`
 }
 
-/** The same of a text of several lines. */
-export function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n')
-}
-
 /** Escapes control characters: text from raw logs must not steer the terminal or break a line. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0
     return code === 0x0a ? '\\n' : code === 0x09 ? '\\t' : `\\u{${code.toString(16)}}`
   })
+}
+
+/** The same for a text of several lines, which keeps its line ends. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n')
 }
 
 /** Indented JSON without these characters: it means the same, and can be pasted. */

@@ -14,8 +14,8 @@ export interface Question {
 }
 
 /**
- * Asks one question after the other, on a terminal or of the lines of a file. With `takesDefaults` nobody is asked. When there
- * are no more answers, questions are collected, so that all of them can be named at once.
+ * Asks questions one by one, and reads each answer as a line from a terminal or a file. With `takesDefaults` it asks nothing. A
+ * question that gets no answer is collected, so that one error can list them all.
  */
 export class Interview {
   readonly #write: (text: string) => void

@@ -308,8 +308,7 @@ function noteOf(notes: Schema['notes'] = {}, columns: Columns): string[] {
 
 /**
  * Whether an NDJSON line or an element of a list is not an object. Of lines only asked without a timestamp, because it
- * parses the line again; an element may have its timestamp around it, and
- * a file in its path.
+ * parses the line again; an element may have its timestamp around it, and a file may have it in its path.
  */
 function isMalformed({ format, lists, pathColumns }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
   if (format !== 'ndjson') return 'false'

@@ -31,7 +31,7 @@ export function fits(entry: string, path: string): boolean {
   return namedParts(entry, path) !== undefined
 }
 
-/** As in Spark and Hive, wildcards stand for no name that begins with `_`; a pattern has to begin that name itself. */
+/** As in Spark and Hive, a wildcard does not match a name that begins with `_`, unless the pattern begins that name with `_`. */
 export function isHidden(entry: string, path: string): boolean {
   const own = globOf(entry)
     .split(/[/{},(|]/)
