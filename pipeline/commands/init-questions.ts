@@ -11,6 +11,7 @@ import { publisherProblem } from '../release/publisher.ts'
 import { choosePublic } from '../setup/choose-public.ts'
 import type { DiagnosedSource, Unknown } from '../setup/doctor.ts'
 import type { Unfit } from '../setup/found-logs.ts'
+import { mostTokensFirst } from '../setup/log-reading.ts'
 import type { Interview, Question } from './interview.ts'
 import { table } from './table.ts'
 
@@ -123,10 +124,10 @@ export function listModels(sources: readonly DiagnosedSource[]): ListedModel[] {
       models.set(slug, { model: slug, tokens: tokens + (models.get(slug)?.tokens ?? 0n), why })
     }
   }
-  return [...models.values()].sort((a, b) => (a.tokens === b.tokens ? 0 : a.tokens > b.tokens ? -1 : 1))
+  return [...models.values()].sort(mostTokensFirst)
 }
 
-const MODELS_SHOWN = 10
+export const MODELS_SHOWN = 10
 
 export async function askPublic(
   models: readonly ListedModel[],

@@ -7,7 +7,6 @@ import { printable, printableJson } from '../base/prose.ts'
 import { mostRecentCompletedDay } from '../contract/utc-date.ts'
 import type { Inspection, MappedRecord } from '../raw/inspect.ts'
 import { isObjectUrl } from '../raw/objects/object.ts'
-import { asJson, describeDiagnosis } from './diagnosis.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter, endProgress } from './reporter.ts'
 import { table } from './table.ts'
@@ -44,6 +43,7 @@ async function printDiagnosis(paths: readonly string[], json: boolean): Promise<
     const effects = { now, report, signal, files: realFiles }
     return diagnose(paths, { config, effects, folder: dirname(resolve(sourcesPath(config))) })
   })
+  const { asJson, describeDiagnosis } = await import('./diagnosis.ts')
   endProgress(process.stderr)
   const lastDate = mostRecentCompletedDay(config.asOf ?? now())
   process.stdout.write(json ? `${asJson(diagnosis)}\n` : describeDiagnosis(diagnosis, lastDate))

@@ -1,7 +1,7 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
-import { columnsOfNames, readsPaths } from '../raw/files/entry.ts'
+import { columnsOfNames, readsPaths } from '../raw/files/path-columns.ts'
 import type { Sources } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
 import type { Input } from './inputs.ts'

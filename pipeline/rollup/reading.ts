@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { PathColumns } from '../raw/files/entry.ts'
+import type { PathColumns } from '../raw/files/path-columns.ts'
 import { SCHEMAS } from '../raw/schemas/index.ts'
 import type { Source } from '../raw/sources.ts'
 

@@ -91,12 +91,12 @@ async function reportCompared(database: Database, source: UsageSource, request: 
   const rows = await database.rows<Row>('result/parts_disagree')
   for (const row of rows) request.onCompared({ source: source.name, ...row })
   const dates = [...Map.groupBy(rows, ({ date }) => date)].flatMap(([date, ofDate]) => {
-    const counted = ofDate.reduce((sum, { tokens }) => sum + tokens, 0n)
+    const ours = ofDate.reduce((sum, { tokens }) => sum + tokens, 0n)
     const total = ofDate.reduce((sum, { tokens, product_total }) => sum + (product_total ?? tokens), 0n)
-    return counted === total ? [] : [`${date} ${counted}, by the product's totals ${total}`]
+    return ours === total ? [] : [`${date} ${ours}, by the product's totals ${total}`]
   })
   if (dates.length === 0) return
-  const more = dates.length > DATES_SHOWN ? `; and ${dates.length - DATES_SHOWN} more dates` : ''
+  const more = dates.length > DATES_SHOWN ? `; and ${counted(dates.length - DATES_SHOWN, 'more date')}` : ''
   request.onNotice(
     `source ${JSON.stringify(source.name)}: the product's own totals differ from the tokens that count: ` +
       `${dates.toReversed().slice(0, DATES_SHOWN).join('; ')}${more}`,

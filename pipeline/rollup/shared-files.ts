@@ -1,5 +1,5 @@
 import type { Database } from '../base/database.ts'
-import { readsPaths } from '../raw/files/entry.ts'
+import { readsPaths } from '../raw/files/path-columns.ts'
 import type { RollupRequest } from './engine.ts'
 
 const SHOWN = 3

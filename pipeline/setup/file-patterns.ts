@@ -1,4 +1,5 @@
 import { dirname, isAbsolute, matchesGlob, normalize, relative, resolve } from 'node:path'
+import { endingOf } from '../raw/files/entry.ts'
 import { isObjectUrl } from '../raw/objects/object.ts'
 import type { FoundLog } from './found-logs.ts'
 
@@ -101,10 +102,6 @@ function depthBelow(folder: string, names: readonly string[]): number[] {
 /** The folders from `top` to one below it, both included. */
 function foldersBetween(top: string, folder: string): string[] {
   return folder === top || folder === dirname(folder) ? [folder] : [...foldersBetween(top, dirname(folder)), folder]
-}
-
-function endingOf(name: string): string {
-  return /\.\w+(\.(gz|zst))?$/i.exec(name)?.[0] ?? ''
 }
 
 function commonFolder(names: readonly string[]): string {

@@ -153,7 +153,12 @@ async function usageIn(database: Database): Promise<Pick<LogReading, 'days' | 'm
   })
   const days = [...Map.groupBy(rows, ({ date }) => date)].map(([date, some]) => ({ date, ...sum(some) }))
   const models = [...Map.groupBy(rows, ({ model }) => model)].map(([model, some]) => ({ model, ...sum(some) }))
-  return { days, models: models.sort((a, b) => (a.tokens === b.tokens ? 0 : a.tokens > b.tokens ? -1 : 1)) }
+  return { days, models: models.sort(mostTokensFirst) }
+}
+
+/** An order of `sort`. */
+export function mostTokensFirst(a: Pick<Usage, 'tokens'>, b: Pick<Usage, 'tokens'>): number {
+  return a.tokens === b.tokens ? 0 : a.tokens > b.tokens ? -1 : 1
 }
 
 async function describe(

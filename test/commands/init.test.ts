@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
-import { type InitOptions, type InitResult, runInit } from '../../pipeline/commands/init.ts'
+import { type InitOptions, type InitResult, NO_OPTIONS, runInit } from '../../pipeline/commands/run-init.ts'
 import {
   buildIn,
   newWorkspace,
@@ -28,21 +28,6 @@ const VERTEX = 'logs-000000000000.json'
 /** What LiteLLM left out of these counts, no record says. */
 const NOT_GUESSED = ['without-cache-writes.ndjson']
 const AS_OF = '2026-10-31T12:00:00Z'
-
-const OPTIONS: InitOptions = {
-  force: false,
-  yes: false,
-  json: false,
-  acceptRejected: false,
-  allLogged: false,
-  anyway: false,
-  model: [],
-  baseTime: [],
-  timeUnit: [],
-  timezone: [],
-  public: [],
-  private: [],
-}
 
 interface Done extends InitResult {
   /** What a person saw. */
@@ -74,7 +59,7 @@ async function initIn(
   const input = Readable.from(answers.map((answer) => `${answer}\n`))
   const done = await runInit(
     [join(workspace.input, 'logs')],
-    { ...OPTIONS, ...options },
+    { ...NO_OPTIONS, ...options },
     { config, effects: all, input, write },
   )
   return { ...done, shown }

@@ -7,8 +7,8 @@ import { fileColumn, schemaOf } from '../schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns, type UsageRecord } from '../schemas/schema.ts'
 import type { Source } from '../sources.ts'
 import { readHead } from './decompress.ts'
-import { MADE_DATE } from './entry.ts'
 import type { InputFile } from './find.ts'
+import { MADE_DATE } from './path-columns.ts'
 
 /** The columns of one file. `types` are DuckDB's for Parquet and VARCHAR for text. */
 export interface FileColumns {

@@ -5,7 +5,7 @@ import { CliError } from '../../base/errors.ts'
 import { isMissing, linkTarget } from '../../base/files.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
 import type { Source } from '../sources.ts'
-import type { PathColumns } from './entry.ts'
+import type { PathColumns } from './path-columns.ts'
 
 export interface LocalFile {
   path: string

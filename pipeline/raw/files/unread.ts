@@ -5,7 +5,7 @@ import { counted } from '../../base/numbers.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
 import { isObjectUrl } from '../objects/object.ts'
 import type { Sources } from '../sources.ts'
-import { isPattern } from './entry.ts'
+import { endingOf, isPattern } from './entry.ts'
 import { findInputFiles, formatOf } from './find.ts'
 
 /** Names that a pattern leaves out. With a wildcard in it, it leaves out a kind of files that is no usage. */
@@ -40,8 +40,8 @@ export async function describeUnread(all: Sources): Promise<string[]> {
 function widened(entry: string): string[] {
   if (isObjectUrl(entry)) return []
   if (isPattern(entry)) return entry.search(LEFT_OUT) < 0 ? [] : [entry.replaceAll(LEFT_OUT, '*')]
-  const ending = /\.\w+(\.(gz|zst))?$/i.exec(entry)?.[0]
-  return ending === undefined ? [] : [join(dirname(entry), `*${ending}`)]
+  const ending = endingOf(entry)
+  return ending === '' ? [] : [join(dirname(entry), `*${ending}`)]
 }
 
 /** Whether it is no link, which may lead to a file that is read, and not empty. */

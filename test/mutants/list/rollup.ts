@@ -103,8 +103,8 @@ export const rollup: Mutant[] = [
     name: 'totals-of-the-product-not-compared',
     promise: "A build names the dates on which the product's own totals differ from the tokens that count.",
     file: 'pipeline/rollup/result.ts',
-    find: 'return counted === total ?',
-    replace: 'return counted >= total - counted ?',
+    find: 'return ours === total ?',
+    replace: 'return ours >= total - ours ?',
     tests: ['test/raw/token-parts.test.ts'],
   },
   {

@@ -4,7 +4,7 @@ export const setup: Mutant[] = [
   {
     name: 'overwrites-without-force',
     promise: '`init` overwrites no file without `--force`.',
-    file: 'pipeline/commands/init.ts',
+    file: 'pipeline/commands/run-init.ts',
     find: 'if (!options.force) await checkFree(config)',
     replace: 'await Promise.resolve()',
     tests: ['test/commands/init.test.ts'],
