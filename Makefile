@@ -13,7 +13,7 @@ CLI = $(RUN) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
-.PHONY: init build archive withdraw export serve key catalog store verify derive reproduce inspect models rejects sample httpfs
+.PHONY: init build archive withdraw export serve key catalog store verify derive reproduce inspect models disclosure rejects sample httpfs
 init: $(INSTALLED) ## raw logs -> a configuration and a dry run of the first release (ARGS="logs/")
 	$(CLI) init $(ARGS)
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
@@ -42,6 +42,8 @@ inspect: $(INSTALLED) ## what is in raw files (ARGS="FILE…"), folders (ARGS=lo
 	$(CLI) inspect $(ARGS)
 models: $(INSTALLED) ## models that models.json does not know, with tokens (ARGS="--add public NAME…": write them there)
 	$(CLI) models $(ARGS)
+disclosure: $(INSTALLED) ## what a release would tell about single customers (ARGS="--min-contributors 3 --p-percent 15")
+	$(CLI) disclosure $(ARGS)
 rejects: $(INSTALLED) ## the records that the last build rejected (ARGS="--reason invalid_timestamp")
 	$(CLI) rejects $(ARGS)
 sample: $(INSTALLED) ## write synthetic raw usage logs to build from

@@ -36,6 +36,7 @@ import {
   type Warning,
 } from './dataset/checks.ts'
 import { nextVersion } from './dataset/data-version.ts'
+import type { DisclosureMeasures } from './dataset/disclosure.ts'
 import { modelFacts } from './dataset/model-facts.ts'
 import { MODELS_FILE, writeModels } from './dataset/models-file.ts'
 import { refuseNewReading } from './dataset/new-reading.ts'
@@ -75,6 +76,7 @@ import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
 import { draftManifest, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
+import { measureContributors } from './rollup/disclosure-report.ts'
 import type { RollupEngine } from './rollup/engine.ts'
 import {
   chooseSources,
@@ -122,6 +124,8 @@ export interface BuildSummary {
   content_hash: string
   records: RecordCounts
   published_share: PublishedShare
+  /** What the default rule would let through, if records have contributors. */
+  disclosure?: DisclosureMeasures
   sources_without_request_id: SourceWithoutIds[]
   warnings: Warning[]
   changes?: Changes
@@ -149,6 +153,7 @@ export interface ReleaseDraft {
   records: RecordCounts
   share: Share
   findings: Finding[]
+  disclosure?: DisclosureMeasures | undefined
 }
 
 /**
@@ -236,6 +241,7 @@ export async function prepare(
   const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
   const records = countRecords(ranking, account)
   const share = await measureShare(database, account, lastDate)
+  const disclosure = synthetic ? undefined : await measureContributors(database, sources, lastDate)
   const findings = await findOddities(database, sources.usageSources, account)
   const warnings = findings.map(toWarning)
   const published_share = share.published
@@ -261,7 +267,7 @@ export async function prepare(
     ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
   }
   const { names } = sources.registry
-  return { draft: { manifest, ranking, names, ingredients, account, records, share, findings }, usage }
+  return { draft: { manifest, ranking, names, ingredients, account, records, share, findings, disclosure }, usage }
 }
 
 async function rankSources(
@@ -460,7 +466,7 @@ function checkNotBefore(asOf: Date, index: ReleaseIndex): void {
 function summarize(
   outcome: BuildSummary['outcome'],
   facts: ManifestDraft,
-  { ranking, records, account, share, findings }: ReleaseDraft,
+  { ranking, records, account, share, findings, disclosure }: ReleaseDraft,
   path: string,
 ): BuildSummary {
   const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts
@@ -478,6 +484,7 @@ function summarize(
     content_hash,
     records,
     published_share: share.published,
+    ...(disclosure && { disclosure }),
     sources_without_request_id: account.sourcesWithoutIds,
     warnings: findings.map(toWarning),
     path,

@@ -367,3 +367,25 @@ CREATE OR REPLACE TEMP MACRO langfuse_usage(members) AS
       'others': CASE WHEN len(usage.sums.others) > 0 THEN short_list(usage.sums.others) END
     }
   )[1];
+
+-- An id of a contributor, whatever case its text is in: four bytes of the key's own hash, then 16 bytes of HMAC-SHA256 (RFC 2104). The variables have
+-- the key's hash and its two paddings as hex.
+CREATE OR REPLACE TEMP MACRO contributor_id(value) AS
+  CASE
+    WHEN value IS NOT NULL
+    THEN unhex(
+      getvariable('contributor_key_id') || left(
+        sha256(
+          unhex(
+            getvariable('contributor_outer_key')
+            || sha256(unhex(getvariable('contributor_inner_key') || hex(encode(lower(trim(value))))))
+          )
+        ),
+        32
+      )
+    )
+  END;
+
+-- The id, unless it was made with another key: then nobody can say whose it is.
+CREATE OR REPLACE TEMP MACRO known_contributor(id) AS
+  CASE WHEN id[1:4] = unhex(getvariable('contributor_key_id')) THEN id END

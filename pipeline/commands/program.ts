@@ -6,6 +6,7 @@ import { archive } from './archive.ts'
 import { build } from './build.ts'
 import { catalog } from './catalog.ts'
 import { derive } from './derive.ts'
+import { disclosure } from './disclosure.ts'
 import { exportCopy } from './export.ts'
 import { httpfs } from './httpfs.ts'
 import { init } from './init.ts'
@@ -52,6 +53,7 @@ export function createProgram(): Command {
     reproduce,
     inspect,
     models,
+    disclosure,
     rejects,
     key,
     catalog,

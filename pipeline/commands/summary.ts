@@ -1,7 +1,9 @@
 import { counted, formatInteger } from '../base/numbers.ts'
 import type { BuildSummary } from '../build.ts'
+import { DEFAULT_RULE } from '../contract/disclosure.ts'
 import type { Changes, DateChange } from '../dataset/changes.ts'
 import type { Warning } from '../dataset/checks.ts'
+import { describeRule, describeUnsafe } from '../dataset/disclosure.ts'
 import { describeShare, howToAdd } from '../dataset/published-share.ts'
 
 export function describeSummary(summary: BuildSummary): string {
@@ -13,6 +15,7 @@ export function describeSummary(summary: BuildSummary): string {
     `  tokens    ${formatInteger(total_tokens)}`,
     ...describeRecords(summary.records),
     `  share     ${describeShare(summary.published_share)}`,
+    ...describeDisclosure(summary.disclosure),
     ...describeChain(summary),
     ...describeVersion(summary),
     ...describeSourcesWithoutIds(summary.sources_without_request_id),
@@ -22,6 +25,12 @@ export function describeSummary(summary: BuildSummary): string {
     ...describePublished(summary.published),
   ]
   return `${lines.join('\n')}\n`
+}
+
+function describeDisclosure(disclosure: BuildSummary['disclosure']): string[] {
+  if (disclosure === undefined) return []
+  const rule = describeRule(DEFAULT_RULE)
+  return [`  customers ${describeUnsafe(disclosure)} would not be safe if each needed ${rule} (make disclosure)`]
 }
 
 function describeChain({ outcome, new_chain }: BuildSummary): string[] {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DisclosureStatement } from './disclosure.ts'
 import { DATASET_VERSION, RankingRow, Timestamp } from './ranking.ts'
 import { RestatementNote, RestatementReason } from './reason.ts'
 import { addDays, UtcDate } from './utc-date.ts'
@@ -96,6 +97,8 @@ export const Manifest = z.object({
   schema: z.json(),
   files: z.array(Resource).min(1),
   changes: ReleaseChanges.optional(),
+  /** Undefined if the publisher says nothing of disclosure control. */
+  disclosure: DisclosureStatement.optional(),
   generator: z.object({ name: z.literal('tokenboard'), version: z.string(), duckdb: z.string() }),
 })
 export type Manifest = z.infer<typeof Manifest>

@@ -153,6 +153,7 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): Sel
     `nullif(${record.request_id?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS request_id`,
     `nullif(${record.visibility?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS visibility`,
     `${record.api_key_hash?.sql(columns) ?? 'NULL::VARCHAR'} AS api_key_hash`,
+    `nullif(${record.contributor?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS contributor`,
     `${record.cost_usd?.sql(columns) ?? '0::DECIMAL(18, 9)'} AS cost_usd`,
     `${record.is_byok?.sql(columns) ?? 'false'} AS is_byok`,
     `${record.updated_at?.sql(columns) ?? 'NULL::BIGINT'} AS updated_us`,

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { CliError, reasonOf, withAllFaults } from '../base/errors.ts'
 import { hashFile, isMissing, statsIfAny, toText } from '../base/files.ts'
 import { jsonIfAny, parseJson, withoutMark } from '../base/json.ts'
+import { DisclosureSettings } from '../contract/disclosure.ts'
 import { nearest } from '../contract/nearest.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { SanityCheck } from './check-names.ts'
@@ -21,7 +22,7 @@ import { type NamedText, readRegistry } from './registry-files.ts'
 import { HELICONE_SCHEMAS, OutsideFrom } from './schemas/helicone-settings.ts'
 import { MAPPINGS, SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
 import { ColumnMapping, Unnest, Where } from './schemas/mapping.ts'
-import { problemsOf } from './schemas/of-source.ts'
+import { mappableColumns, problemsOf } from './schemas/of-source.ts'
 import { type Schema, schemaColumns } from './schemas/schema.ts'
 
 const TimeZone = z
@@ -60,6 +61,16 @@ const SourceFields = z.strictObject({
   where: Where.optional().describe(
     'Conditions on fields; records that do not fit are excluded and counted: `{"status": {"equal": "ok"}}` ([sources](sources.md#conditions)).',
   ),
+  contributors: z.enum(['keys', 'exempt']).optional().meta({
+    unset: 'the column `contributor`, if the records have one',
+    description:
+      'Who is protected by disclosure control: `keys` if the records name no customer, `exempt` for usage of no customer ([publishing](publishing.md#customers)).',
+  }),
+  note: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('Why the usage belongs to no customer. Needed with `exempt`; it is published.'),
   model: z.string().min(1).optional().describe('One model for every record, if the files have no column for it.'),
   timezone: TimeZone.default('UTC').describe('The IANA time zone of timestamps without an offset.'),
   base_time: z.iso
@@ -84,6 +95,10 @@ const SourceFields = z.strictObject({
     ),
 })
 
+const Disclosure = z.union([z.literal('none'), DisclosureSettings], {
+  error: 'must be "none" or a rule such as {"min_contributors": 5, "p_percent": 10, "publish_after_days": 3}',
+})
+
 /** What happens to the records of a raw file that is missing now. */
 const OnMissing = z.enum(['fail', 'keep', 'remove'])
 export type OnMissing = z.infer<typeof OnMissing>
@@ -93,7 +108,7 @@ const HELICONE_KEYS = ['outside_from', 'audio_inside_from'] as const
 export const Source = SourceFields.superRefine((source, context) => {
   const { schema: name, columns, base_time, time_unit } = source
   const schema: Schema = SCHEMAS[name]
-  const known = schemaColumns(schema)
+  const known = mappableColumns(name)
   const strange = Object.keys(columns).filter((key) => !known.includes(key))
   for (const column of strange) {
     const message = `${unknown('column', column, known)} The columns of schema ${name} are ${known.join(', ')}.`
@@ -113,6 +128,7 @@ export const Source = SourceFields.superRefine((source, context) => {
     const message = 'has no effect without base_time; for Unix time set "base_time": "1970-01-01T00:00:00Z"'
     context.addIssue({ code: 'custom', path: ['time_unit'], message })
   }
+  for (const { path, message } of faultsOfContributors(source)) context.addIssue({ code: 'custom', path, message })
   const isSampled = MAPPINGS[name].may_be_sampled === true
   if (isSampled && source.sampling_rate !== 1) {
     const message = `must be 1 with schema ${name}: a sample of the requests would count too little. Say 1 if all were logged`
@@ -130,6 +146,19 @@ export const Source = SourceFields.superRefine((source, context) => {
     context.addIssue({ code: 'custom', path: [key], message })
   }
 })
+
+function faultsOfContributors({ contributors, columns, note }: z.infer<typeof SourceFields>): Fault[] {
+  const faults: [boolean, string, string][] = [
+    [
+      contributors !== undefined && 'contributor' in columns,
+      'contributors',
+      `cannot be ${JSON.stringify(contributors)} if "columns" names a column of contributors; remove one of them`,
+    ],
+    [contributors === 'exempt' && note === undefined, 'note', 'is missing; say why this usage belongs to no customer'],
+    [contributors !== 'exempt' && note !== undefined, 'note', 'goes with "contributors": "exempt" only; remove it'],
+  ]
+  return faults.flatMap(([applies, key, message]) => (applies ? [{ path: [key], message }] : []))
+}
 
 /** A source of the sources file, or the sums that an engine provides instead. */
 export type Source = Omit<z.infer<typeof Source>, 'schema'> & { schema: keyof typeof SCHEMAS }
@@ -153,6 +182,9 @@ const SourcesFields = z.strictObject({
       'The share of tokens, over the last 31 completed dates, that models unknown to the registry may have. Tokens known to be private do not count. A larger share stops a first release. Later it is a warning until you set this key; then it stops the build too.',
   }),
   blocking: z.array(SanityCheck).default([]).describe('Sanity checks that stop a release until they are accepted.'),
+  disclosure: Disclosure.optional().describe(
+    'Under which rule numbers are published, so that none tells about a single customer ([publishing](publishing.md#customers)): `{}` for the default rule, or `none`.',
+  ),
   on_missing: OnMissing.default('fail').describe(
     'What happens to the records of a raw file that is missing: `fail` stops the build and names it, `keep` keeps them, `remove` drops them.',
   ),
@@ -185,6 +217,8 @@ export interface Sources {
   max_withheld_share: number | undefined
   blocking: SanityCheck[]
   on_missing: OnMissing
+  /** The rule under which numbers are published; undefined if the file says nothing. */
+  disclosure: DisclosureSettings | 'none' | undefined
   /** Local copies of bucket objects, once they are fetched. */
   objects?: ObjectCopies
   /** The names of the only files to read, by source. Undefined: all that are found. */
@@ -274,6 +308,7 @@ export async function readSources(path: string, { mayLackModels = false }: ReadO
     max_withheld_share: file.max_withheld_share,
     blocking: file.blocking,
     on_missing: file.on_missing,
+    disclosure: file.disclosure,
   }
 }
 

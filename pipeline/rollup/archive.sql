@@ -5,7 +5,8 @@
 CREATE OR REPLACE TEMP TABLE core_archive (
   day_number BIGINT, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR, is_byok BOOLEAN, outcome VARCHAR,
   records BIGINT, tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT,
-  parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT)
+  parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT),
+  contributor BLOB
 )
 
 -- name: create_inputs
@@ -64,7 +65,7 @@ HAVING sum(records) > 0
 -- Model names are archived as written, so that the registry keeps its say.
 COPY (
   SELECT
-    day_number, model, visibility, api_key_hash, is_byok, outcome,
+    day_number, model, visibility, api_key_hash, is_byok, outcome, contributor,
     sum(records)::BIGINT AS records,
     sum(tokens)::HUGEINT::VARCHAR AS tokens,
     sum(cost_usd)::DECIMAL(38, 9) AS cost_usd,

@@ -2,14 +2,14 @@
 
 -- name: create_sums
 -- File x UTC day x model name as written x own visibility x API key x BYOK x reject reason x reason why the counts of a
--- record contradict each other x note. Rejected records have no model, key, such reason or note. Without a key, is_byok
--- is NULL. `paths_found`: which of the source's own paths a record had, as bits.
+-- record contradict each other x contributor x note. Rejected records have no model, key, such reason, contributor or
+-- note. Without a key, is_byok is NULL. `paths_found`: which of the source's own paths a record had, as bits.
 CREATE OR REPLACE TEMP TABLE core_sums (
   link VARCHAR, day_number BIGINT, reject_reason VARCHAR, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR,
   is_byok BOOLEAN, records BIGINT, identified_records BIGINT, has_prompt_tokens BOOLEAN, has_completion_tokens BOOLEAN,
   tokens HUGEINT, cost_usd DECIMAL(38, 9), misread_charges BIGINT, parts_disagree VARCHAR,
   parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT),
-  note_kind VARCHAR, note_name VARCHAR, note_tokens HUGEINT, paths_found BIGINT
+  contributor VARCHAR, note_kind VARCHAR, note_name VARCHAR, note_tokens HUGEINT, paths_found BIGINT
 )
 
 -- name: forget_malformed
@@ -30,6 +30,7 @@ WITH usage AS (
       CASE WHEN reject_reason IS NULL THEN coalesce(model, '') END AS model,
       CASE WHEN reject_reason IS NULL THEN visibility END AS visibility,
       CASE WHEN reject_reason IS NULL THEN api_key_hash END AS api_key_hash,
+      CASE WHEN reject_reason IS NULL THEN contributor END AS contributor,
       CASE WHEN reject_reason IS NULL AND api_key_hash IS NOT NULL THEN is_byok END AS is_byok,
       CASE WHEN reject_reason IS NULL THEN parts_disagree END AS parts_disagree,
       CASE WHEN reject_reason IS NULL THEN parts END AS parts,
@@ -57,6 +58,7 @@ summed AS (
     count(*) FILTER (is_charge_misread) AS misread_charges,
     parts_disagree,
     sum_of_parts(parts, prompt_tokens + completion_tokens) AS parts,
+    contributor,
     note_kind,
     note_name,
     sum(note_tokens) AS note_tokens,
@@ -88,6 +90,7 @@ SELECT
   CASE WHEN reject_reason IS NULL THEN coalesce(prompt_tokens, 0) ELSE 0 END,
   0,
   0,
+  NULL,
   NULL,
   NULL,
   NULL,
@@ -133,8 +136,11 @@ ORDER BY ALL
 CREATE OR REPLACE TEMP TABLE core_file_numbers (link VARCHAR, file_id INTEGER)
 
 -- name: keep_sums
-INSERT INTO state_sums
-SELECT file_id, core_sums.* EXCLUDE (link, note_kind, note_name, note_tokens, paths_found)
+INSERT INTO state_sums BY NAME
+SELECT
+  file_id,
+  core_sums.* EXCLUDE (link, note_kind, note_name, note_tokens, paths_found)
+    REPLACE (contributor_id(contributor) AS contributor)
 FROM core_sums
 JOIN core_file_numbers USING (link)
 

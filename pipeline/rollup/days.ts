@@ -98,6 +98,7 @@ async function enterSums(
 ): Promise<void> {
   const place = [`${file_id}`, `${day_number}`]
   const noKey = [null, null, null]
+  const noDetail = [null, null, null]
   await database.append('state_sums', [
     ...delivered.map(({ model, records, identified_records, tokens }) => {
       return [
@@ -112,16 +113,15 @@ async function enterSums(
         `${tokens}`,
         '0',
         '0',
-        null,
-        null,
+        ...noDetail,
       ]
     }),
     ...rejected.map(({ reason, records }) => {
-      return [...place, reason, null, ...noKey, `${records}`, '0', 'true', 'true', '0', '0', '0', null, null]
+      return [...place, reason, null, ...noKey, `${records}`, '0', 'true', 'true', '0', '0', '0', ...noDetail]
     }),
   ])
   const surplusOf = (model: string | null, records: bigint, conflicting: bigint, tokens: bigint) => {
-    return [source, `${day_number}`, model, ...noKey, `${records}`, `${conflicting}`, `${tokens}`, '0', '0', null]
+    return [source, `${day_number}`, model, ...noKey, `${records}`, `${conflicting}`, `${tokens}`, '0', '0', null, null]
   }
   await database.append(
     'state_surplus',

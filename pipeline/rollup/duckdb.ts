@@ -9,6 +9,7 @@ import { recognize } from '../raw/files/recognize.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
 import type { Archive } from './archive.ts'
+import { hasContributors, setKeyIfNeeded } from './contributors.ts'
 import { checkNotRestated, countRecords } from './count.ts'
 import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
 import { decideMissing, type FileDecisions } from './file-decisions.ts'
@@ -17,7 +18,7 @@ import { reportIds } from './notes.ts'
 import { isOutdated, readingOf } from './reading.ts'
 import { isSameWithIds } from './reading-0.1.0.ts'
 import { tidyRejects } from './rejects.ts'
-import { deliver, reportOldCounts, reportRowsOfSums } from './result.ts'
+import { deliver, deliverContributions, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
 import { reportShared } from './shared-files.ts'
 import { type KnownFile, knownFiles, listFiles, openState } from './state.ts'
@@ -28,6 +29,8 @@ export interface DuckDbEngineOptions extends SettleOptions {
   linkFolder: string
   archive: Archive
   signal: AbortSignal
+  /** Reads the key of the contributors' ids; makes one if there is none. */
+  contributorKey: () => Promise<string>
 }
 
 /** The embedded engine: DuckDB reads new and replaced raw files, and the state keeps the sums of each file. */
@@ -36,12 +39,14 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
     async rollup(request) {
       const { database, archive, kept, rejectsFolder, files } = options
       await database.run('result/create_rollup')
+      await database.run('disclosure/create_contributions')
       await openState(database)
       await forgetUnlistedSources(request, options)
       for (const source of request.sources.sources) {
         await archive.select(database, source.name)
         await updateState(source, request, options)
         await deliver(database, source, request)
+        if (hasContributors(request.sources)) await deliverContributions(database, source)
         await reportOldCounts(
           database,
           { source: source.name, reader: source.schema, sameWithIds: isSameWithIds(source) },
@@ -58,10 +63,12 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
 }
 
 async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<void> {
-  const { database, archive, kept, linkFolder } = options
+  const { database, archive, kept, linkFolder, contributorKey } = options
   const { folder, sources } = request.sources
   const found = await findInputFiles(source, request.sources)
   await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
+  const contributors = { source, readKey: contributorKey }
+  await setKeyIfNeeded(database, 'stored', contributors)
   const reading = readingOf(source)
   const known = await knownFiles(database)
   checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
@@ -74,7 +81,10 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const count = async (files: readonly InputFile[], contents: Contents): Promise<InputGroup[]> => {
     const groups = await links.groupsOf(files, contents)
     isCounting = true
-    if (groups.length > 0) await countRecords(database, source, groups, request)
+    if (groups.length > 0) {
+      await countRecords(database, source, groups, request)
+      await setKeyIfNeeded(database, 'counted', contributors)
+    }
     return groups
   }
   try {

@@ -113,7 +113,7 @@ async function foldersOfSources(all: Sources): Promise<string[]> {
 
 /** Opens the engine and the verified archive, and confines the database. Throws `CliError` for a wrong ENGINE. */
 export async function openEngine(
-  { database, stateDir, archiveDir, keptDir, folder, reach }: Workspace,
+  { database, stateDir, archiveDir, keptDir, folder, reach, secret }: Workspace,
   { config, sources, asOf, synthetic, reread = [], lastCredible: given }: Intake,
   { files, signal, now }: Effects,
 ): Promise<OpenedEngine> {
@@ -135,7 +135,8 @@ export async function openEngine(
       '--reread is for ClickHouse, whose final days are queried once; raw files are read again when they change',
     )
   }
-  return { engine: createDuckDbEngine({ ...common, linkFolder: join(folder, 'inputs') }), archive, lastCredible }
+  const options = { ...common, linkFolder: join(folder, 'inputs'), contributorKey: () => secret.keyFor('contributors') }
+  return { engine: createDuckDbEngine(options), archive, lastCredible }
 }
 
 function checkEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {

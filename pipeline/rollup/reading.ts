@@ -26,8 +26,10 @@ export function readingOf(source: Source, path?: PathColumns): string {
 }
 
 /** The settings that affect what the files contribute. Each build applies all others again. */
-export function readingSettings(source: Source): Omit<Source, 'name' | 'visibility' | 'files'> {
-  const { name: _name, visibility: _visibility, files: _files, ...settings } = source
+type SettingsOfBuilds = 'name' | 'visibility' | 'files' | 'contributors' | 'note'
+
+export function readingSettings(source: Source): Omit<Source, SettingsOfBuilds> {
+  const { name: _name, visibility: _visibility, files: _files, contributors: _who, note: _note, ...settings } = source
   return settings
 }
 

@@ -5,7 +5,8 @@ import type { UtcDate } from '../contract/utc-date.ts'
 import type { UsageSource } from '../raw/engine.ts'
 import type { ComparedRecords, ExclusionReason, KeySpendRow, RejectReason } from '../raw/records.ts'
 import { slugProblem } from '../raw/slug.ts'
-import type { Sources } from '../raw/sources.ts'
+import type { Source, Sources } from '../raw/sources.ts'
+import { contributorsOf } from './contributors.ts'
 import type { RollupRequest } from './engine.ts'
 import { reportNotes } from './notes.ts'
 import { hasOldCounts, type Reader } from './reading.ts'
@@ -47,6 +48,11 @@ export async function deliver(database: Database, source: UsageSource, request: 
   }
   await database.run('result/deliver')
   await database.script('result/forget')
+}
+
+/** Adds what each contributor has of a source's public usage. */
+export async function deliverContributions(database: Database, source: Source): Promise<void> {
+  await database.run('result/deliver_contributions', { contributors: contributorsOf(source) })
 }
 
 export async function reportRowsOfSums(database: Database, request: RollupRequest): Promise<void> {

@@ -70,7 +70,7 @@ WITH change AS (
 ),
 total AS (
   SELECT
-    day_number, model, visibility, api_key_hash, is_byok,
+    day_number, model, visibility, api_key_hash, is_byok, contributor,
     sum(records)::BIGINT AS records,
     sum(tokens)::HUGEINT AS tokens,
     sum_of_parts(parts, tokens) AS parts,
@@ -83,9 +83,9 @@ total AS (
 SELECT
   $file_id AS file_id, day_number, model, visibility, api_key_hash, is_byok, NULL AS reject_reason,
   -records AS records, 0 AS identified_records, -tokens AS tokens, minus_parts(parts) AS parts,
-  -cost_usd AS cost_usd, -misread_charges AS misread_charges
+  -cost_usd AS cost_usd, -misread_charges AS misread_charges, contributor
 FROM total
 UNION ALL
 SELECT
-  $file_id, day_number, model, visibility, NULL, NULL, 'duplicate', records, 0, tokens, parts, 0, 0
+  $file_id, day_number, model, visibility, NULL, NULL, 'duplicate', records, 0, tokens, parts, 0, 0, NULL
 FROM total

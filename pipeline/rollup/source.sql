@@ -27,20 +27,21 @@ WITH surplus AS (
 )
 SELECT
   day_number, model, visibility, api_key_hash, is_byok, reject_reason AS outcome,
-  records, tokens, parts, cost_usd, misread_charges
+  records, tokens, parts, cost_usd, misread_charges, contributor
 FROM core_source_sums
 UNION ALL
 SELECT
   day_number, model, visibility, api_key_hash, is_byok, NULL, -records, -tokens, minus_parts(parts), -cost_usd,
-  -misread_charges
+  -misread_charges, contributor
 FROM surplus
 UNION ALL
 SELECT
-  day_number, model, visibility, NULL, NULL, 'duplicate', records, tokens, parts, 0, 0
+  day_number, model, visibility, NULL, NULL, 'duplicate', records, tokens, parts, 0, 0, NULL
 FROM surplus
 UNION ALL
 SELECT
-  day_number, model, visibility, api_key_hash, is_byok, outcome, records, tokens, parts, cost_usd, misread_charges
+  day_number, model, visibility, api_key_hash, is_byok, outcome, records, tokens, parts, cost_usd, misread_charges,
+  contributor
 FROM core_archive
 
 -- name: dated_usage

@@ -34,6 +34,9 @@ ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS parts_disagree VARCHAR;
 ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS
   parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT);
 
+-- Who used it, as an id (macros.sql). Versions before 0.5.0 did not read it.
+ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS contributor BLOB;
+
 -- What is to be told of how a file was read: file x kind x name. Version 0.1.0 noted nothing.
 CREATE TABLE IF NOT EXISTS state_notes (
   file_id INTEGER, kind VARCHAR, name VARCHAR, records BIGINT, tokens HUGEINT
@@ -48,6 +51,8 @@ CREATE TABLE IF NOT EXISTS state_surplus (
 
 ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS
   parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT);
+
+ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS contributor BLOB;
 
 -- The days whose repeated records have to be looked for again, those that are archived when they are open again.
 CREATE TABLE IF NOT EXISTS state_touched_days (source VARCHAR, day_number BIGINT);

@@ -19,7 +19,8 @@ WHERE source = getvariable('source') AND day_number IN (SELECT day_number FROM c
 CREATE OR REPLACE TEMP TABLE core_kept_usage (
   updated_us BIGINT, instant_us BIGINT, day_number BIGINT, model VARCHAR, prompt_tokens BIGINT, completion_tokens BIGINT, request_id VARCHAR,
   visibility VARCHAR, api_key_hash VARCHAR, cost_usd DECIMAL(18, 9), is_byok BOOLEAN, is_charge_misread BOOLEAN,
-  parts STRUCT(input BIGINT, cache_read BIGINT, cache_write BIGINT, reasoning BIGINT, audio BIGINT, total BIGINT)
+  parts STRUCT(input BIGINT, cache_read BIGINT, cache_write BIGINT, reasoning BIGINT, audio BIGINT, total BIGINT),
+  contributor BLOB
 )
 
 -- name: read_kept
@@ -40,7 +41,7 @@ SELECT day_number, request_id FROM core_kept_usage;
 CREATE OR REPLACE TEMP VIEW core_identified_usage AS
 SELECT
   updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
-  cost_usd, is_byok, is_charge_misread, parts
+  cost_usd, is_byok, is_charge_misread, parts, contributor_id(contributor) AS contributor
 FROM core_usage
 WHERE reject_reason IS NULL AND request_id IS NOT NULL
 UNION ALL
@@ -68,7 +69,7 @@ SELECT DISTINCT day_number FROM core_repeated
 
 -- name: add
 -- Whole records decide, not the hashes of their ids.
-INSERT INTO state_surplus
+INSERT INTO state_surplus BY NAME
 WITH candidate AS (
   SELECT
     usage.* EXCLUDE (visibility),
@@ -84,7 +85,7 @@ copy AS (
   SELECT
     *,
     row_number() OVER best_first AS position,
-    row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok)
+    row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok, contributor)
       AS content,
     first_value(content) OVER best_first AS best_content
   FROM candidate
@@ -92,22 +93,24 @@ copy AS (
     PARTITION BY day_number, request_id
     ORDER BY
       updated_us DESC NULLS LAST, instant_us DESC, prompt_tokens DESC, completion_tokens DESC, model_permaslug DESC,
-      secrecy DESC, cost_usd DESC, api_key_hash DESC NULLS LAST, is_byok DESC
+      secrecy DESC, cost_usd DESC, api_key_hash DESC NULLS LAST, is_byok DESC,
+      contributor DESC NULLS LAST
   )
 )
 SELECT
-  getvariable('source'),
+  getvariable('source') AS source,
   day_number,
   model,
-  own_visibility,
+  own_visibility AS visibility,
   api_key_hash,
   is_byok,
-  count(*),
-  count(*) FILTER (content IS DISTINCT FROM best_content),
-  sum(prompt_tokens + completion_tokens),
-  sum(cost_usd),
-  count(*) FILTER (is_charge_misread),
-  sum_of_parts(parts, prompt_tokens + completion_tokens)
+  count(*) AS records,
+  count(*) FILTER (content IS DISTINCT FROM best_content) AS conflicting_records,
+  sum(prompt_tokens + completion_tokens) AS tokens,
+  sum(cost_usd) AS cost_usd,
+  count(*) FILTER (is_charge_misread) AS misread_charges,
+  sum_of_parts(parts, prompt_tokens + completion_tokens) AS parts,
+  contributor
 FROM copy
 WHERE position > 1
 GROUP BY ALL

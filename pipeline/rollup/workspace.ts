@@ -7,6 +7,7 @@ import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError } from '../base/errors.ts'
 import { endsOfLinks, isInside, namesIn, statsIfAny } from '../base/files.ts'
 import { type Lock, lock } from '../base/lock.ts'
+import { Secret } from '../base/secret.ts'
 import { publishedFolders } from '../release/index.ts'
 import { borrowKey, keepKey } from '../release/input-names.ts'
 import { archiveStaging } from './archive.ts'
@@ -24,6 +25,8 @@ export interface Workspace {
   reach: readonly string[]
   /** A permanent secret, used to identify inputs that are not raw files. */
   inputKey(): Promise<string>
+  /** The secret of `DATA_DIR/disclosure`, from which all keys of disclosure control are derived. */
+  secret: Secret
 }
 
 /**
@@ -36,7 +39,7 @@ export async function withWorkspace<Result>(
   work: (workspace: Workspace) => Promise<Result>,
 ): Promise<Result> {
   const { files } = effects
-  const { keyPath, ...folders } = placesOf(config)
+  const { keyPath, secretPath, ...folders } = placesOf(config)
   const { publicDir, stateDir } = folders
   await files.makeFolder(publicDir)
   await files.makeFolder(stateDir)
@@ -49,7 +52,8 @@ export async function withWorkspace<Result>(
       await files.remove(archiveStaging(folders.archiveDir))
       await files.makeFolder(folder)
       const reach = await reachOf(folders)
-      return await work({ ...folders, database, folder, reach, inputKey: () => keepKey(keyPath, files) })
+      const secret = new Secret(secretPath, files)
+      return await work({ ...folders, database, folder, reach, inputKey: () => keepKey(keyPath, files), secret })
     } finally {
       await publicLock.release()
     }
@@ -78,7 +82,7 @@ export async function withScratch<Result>(
   work: (workspace: Workspace) => Promise<Result>,
   { knowsNothing = false } = {},
 ): Promise<Result> {
-  const { keyPath, ...real } = placesOf(config)
+  const { keyPath, secretPath, ...real } = placesOf(config)
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-scratch-'))
   try {
     const [stateDir, keptDir] = [join(folder, 'state'), join(folder, 'kept')]
@@ -89,7 +93,8 @@ export async function withScratch<Result>(
     const database = await openState(stateDir, join(folder, 'spill'), config, effects, real.stateDir)
     try {
       const reach = [folder, ...(await reachOf(real))]
-      return await work({ ...real, database, stateDir, keptDir, folder, reach, inputKey: () => borrowKey(keyPath) })
+      const keys = { inputKey: () => borrowKey(keyPath), secret: new Secret(secretPath) }
+      return await work({ ...real, database, stateDir, keptDir, folder, reach, ...keys })
     } finally {
       database.close()
     }
@@ -147,7 +152,7 @@ async function reachOf(folders: Folders): Promise<string[]> {
 
 type Folders = Pick<Workspace, 'publicDir' | 'stateDir' | 'archiveDir' | 'keptDir'>
 
-function placesOf(config: PipelineConfig): Folders & { keyPath: string } {
+function placesOf(config: PipelineConfig): Folders & { keyPath: string; secretPath: string } {
   const publicDir = resolve(config.publicDir)
   const stateDir = resolve(config.dataDir, 'state')
   checkNotPublished(stateDir, publicDir)
@@ -158,6 +163,7 @@ function placesOf(config: PipelineConfig): Folders & { keyPath: string } {
     archiveDir: join(archive, 'dates'),
     keptDir: join(archive, 'files'),
     keyPath: join(archive, 'inputs.key'),
+    secretPath: resolve(config.dataDir, 'disclosure/secret.key'),
   }
 }
 

@@ -140,6 +140,7 @@ function sourcesOf(source: Source, objects: ObjectCopies | undefined): Sources {
     max_withheld_share: 1,
     blocking: [],
     on_missing: 'fail',
+    disclosure: undefined,
     ...(objects && { objects: { ...objects, tidy: async () => {} } }),
   }
 }

@@ -16,6 +16,7 @@ import { factList, table } from './table.ts'
 const REASONS = {
   no_public_usage: 'no public usage',
   removed: 'a later release took the rows away',
+  not_published: 'no usage that could be published',
 } as const
 
 /** Limits the page size: a year with a title per day takes 36 KB. */

@@ -35,6 +35,7 @@ import {
   strict,
   sumOf,
   text,
+  textWithout,
   unixTime,
   utcDay,
   withVariant,
@@ -112,12 +113,13 @@ function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
 
 /** The fields that a file may lack. */
 function othersOf(mapping: Mapping, wheres: readonly Where[]): Partial<UsageRecord> {
-  const { request_id, visibility, api_key_hash, cost_usd, is_byok, updated_at } = mapping
+  const { request_id, visibility, api_key_hash, contributor, cost_usd, is_byok, updated_at } = mapping
   const conditions = wheres.filter((where) => Object.keys(where).length > 0)
   return {
     ...(request_id !== undefined && { request_id: optional(idOf(request_id)) }),
     ...(visibility !== undefined && { visibility: optional(fromPaths(text, visibility)) }),
     ...(api_key_hash !== undefined && { api_key_hash: optional(fromPaths(keyHash, api_key_hash)) }),
+    ...(contributor !== undefined && { contributor: optional(contributorOf(contributor)) }),
     ...(cost_usd !== undefined && { cost_usd: optional(fromPaths(amount, cost_usd)) }),
     ...(is_byok !== undefined && { is_byok: optional(byokOf(is_byok)) }),
     ...(updated_at !== undefined && { updated_at: optional(fromPaths(instant, updated_at)) }),
@@ -129,6 +131,11 @@ function idOf(id: NonNullable<Mapping['request_id']>): Expression<'text'> {
   if (isPaths(id)) return fromPaths(text, id)
   const texts = (all: readonly Paths[]) => all.map((paths) => fromPaths(text, paths))
   return joined(texts(id.of), texts(id.with))
+}
+
+function contributorOf(contributor: NonNullable<Mapping['contributor']>): Expression<'text'> {
+  if (isPaths(contributor)) return fromPaths(text, contributor)
+  return fromPaths((place) => textWithout(place, contributor.absent), contributor.path)
 }
 
 function byokOf(byok: NonNullable<Mapping['is_byok']>): Expression<'flag'> {

@@ -129,6 +129,13 @@ export const count = (place: Place) => over('count', place, (value) => value.cou
 
 export const text = (place: Place) => over('text', place, (value) => value.text())
 
+/** Text that is not one of some words. */
+export const textWithout = (place: Place, words: readonly string[]) =>
+  over('text', place, (value) => {
+    const listed = words.map(literal).join(', ')
+    return `CASE WHEN ${value.text()} NOT IN (${listed}) THEN ${value.text()} END`
+  })
+
 /** Text only: a JSON number or flag is not a name. */
 export const word = (place: Place) => over('text', place, (value) => value.word())
 

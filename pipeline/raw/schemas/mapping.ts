@@ -176,6 +176,8 @@ export const Mapping = z.strictObject({
   request_id: z.union([Paths, JoinedId]).optional(),
   visibility: Paths.optional(),
   api_key_hash: Paths.optional(),
+  /** The customer of the gateway whose usage it is. `absent`: texts that stand for none of them. */
+  contributor: z.union([Paths, z.strictObject({ path: Paths, absent: z.array(z.string()).min(1) })]).optional(),
   cost_usd: Paths.optional(),
   /** With `above_zero`: true where an amount is positive. */
   is_byok: z.union([Paths, z.strictObject({ above_zero: Path })]).optional(),

@@ -102,7 +102,18 @@ export function mayBeUnwrapped(source: Mapped): boolean {
 
 /** Whether a source maps more than names of columns, so that its schema has texts of a user. */
 export function isOwn({ columns, where }: Mapped): boolean {
-  return where !== undefined || Object.values(columns).some((mapping) => renamed(mapping) === undefined)
+  const asks = where !== undefined || CONTRIBUTOR in columns
+  return asks || Object.values(columns).some((mapping) => renamed(mapping) === undefined)
+}
+
+/** Whether the records of a source may say whose usage they are. */
+export function hasContributor(source: Mapped): boolean {
+  return schemaOf(source).record.contributor !== undefined
+}
+
+/** The columns that a source may map: those of its schema, and the contributor. */
+export function mappableColumns(schema: SchemaName): string[] {
+  return [...new Set([...schemaColumns(SCHEMAS[schema]), CONTRIBUTOR])]
 }
 
 /** The name that a schema's column has in the source's files. */
@@ -176,6 +187,9 @@ function asOwn(mapping: ColumnMapping): unknown {
   return isPaths(mapping) ? paths : { ...mapping, path: paths }
 }
 
+/** The column that every source may map: a source that does never mixes it with that of its schema. */
+const CONTRIBUTOR = 'contributor'
+
 /** Members of a mapping that say where fields of a record are. */
 const FIELDS = [
   'timestamp',
@@ -185,19 +199,21 @@ const FIELDS = [
   'request_id',
   'visibility',
   'api_key_hash',
+  'contributor',
   'cost_usd',
   'is_byok',
   'updated_at',
 ] as const
 
 /** Members of fields whose texts are not paths. */
-const WORDS = new Set(['unit', 'to', 'when'])
+const WORDS = new Set(['unit', 'to', 'when', 'absent'])
 
 /** Members whose texts are parts of an id: paths in place of one are alternatives, not more parts. */
 const JOINED = new Set(['of', 'with'])
 
 /** A mapping with the paths of a source in place of the columns that they are for. */
-function ownMapping(mapping: Mapping, { columns }: Pick<Mapped, 'columns'>): unknown {
+function ownMapping(schemas: Mapping, { columns }: Pick<Mapped, 'columns'>): unknown {
+  const mapping = CONTRIBUTOR in columns ? { ...schemas, contributor: CONTRIBUTOR } : schemas
   const own = new Map(Object.entries(columns).filter(([, each]) => renamed(each) === undefined))
   const replace = (value: unknown): unknown => {
     if (typeof value === 'string') {

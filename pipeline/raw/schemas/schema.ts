@@ -38,6 +38,8 @@ export interface UsageRecord {
   request_id?: Expression<'text'>
   visibility?: Expression<'text'>
   api_key_hash?: Expression<'key_hash'>
+  /** The customer of the gateway, in any text (DISCLOSURE.md). */
+  contributor?: Expression<'text'>
   cost_usd?: Expression<'amount'>
   is_byok?: Expression<'flag'>
   /** When the record was last written. Of duplicates the latest is kept (DESIGN.md §6.7). */

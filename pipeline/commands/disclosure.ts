@@ -1,0 +1,74 @@
+import { Command, Option } from '@commander-js/extra-typings'
+import { readPipelineConfig } from '../base/config.ts'
+import { CliError } from '../base/errors.ts'
+import { realFiles } from '../base/files.ts'
+import { formatInteger, formatShare } from '../base/numbers.ts'
+import { DEFAULT_RULE } from '../contract/disclosure.ts'
+import { describeRule, describeUnsafe } from '../dataset/disclosure.ts'
+import type { DisclosureReport } from '../rollup/disclosure-report.ts'
+import { withInterrupt } from './interrupt.ts'
+import { createReporter } from './reporter.ts'
+import { table } from './table.ts'
+
+export const disclosure = new Command('disclosure')
+  .description('Measure what a release of your logs would tell about single customers. Publishes and keeps nothing.')
+  .addOption(
+    new Option('--min-contributors <number>', 'how many customers a published number must have')
+      .default(DEFAULT_RULE.min_contributors)
+      .argParser((text) => wholeNumber('--min-contributors', text, 1_000_000)),
+  )
+  .addOption(
+    new Option('--p-percent <number>', 'how closely no customer may estimate another, in percent')
+      .default(DEFAULT_RULE.p_percent)
+      .argParser((text) => wholeNumber('--p-percent', text, 100)),
+  )
+  .option('--json', 'print the measures as one JSON object on stdout')
+  .addHelpText(
+    'after',
+    `
+A number of tokens is safe if enough customers have a part in it and none of them is so large that the next one can
+estimate it (docs/publishing.md). Customers are the column "contributor" of the records, or their API keys if the source
+says "contributors": "keys". What this prints is private: it names the numbers that are not safe.
+
+Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
+  )
+  .action(async ({ minContributors, pPercent, json = false }) => {
+    const config = readPipelineConfig()
+    const clock = () => new Date()
+    const rule = { min_contributors: minContributors, p_percent: pPercent }
+    const report = await withInterrupt(async (signal) => {
+      const { reportDisclosure } = await import('../rollup/disclosure-report.ts')
+      const effects = { now: clock, report: createReporter(process.stderr, clock), signal, files: realFiles }
+      return reportDisclosure(config, effects, rule)
+    })
+    process.stdout.write(json ? `${JSON.stringify(report)}\n` : describe(report))
+  })
+
+function wholeNumber(flag: string, text: string, most: number): number {
+  if (/^[0-9]{1,9}$/.test(text) && Number(text) >= 1 && Number(text) <= most) return Number(text)
+  throw new CliError(`${flag} ${text}: must be a whole number from 1 to ${formatInteger(most)}`)
+}
+
+function describe({ rule, measures, worst_cells }: DisclosureReport): string {
+  const { tokens, named_tokens, joined_cells, unsafe_cells, dates, dates_left_out } = measures
+  const lines = [
+    ...(measures.has_contributors
+      ? []
+      : ['no record says whose usage it is: each number counts as that of one customer']),
+    `rule      ${describeRule(rule)}`,
+    `unsafe    ${describeUnsafe(measures)}`,
+    `named     ${formatShare(BigInt(named_tokens), BigInt(tokens))} of the tokens`,
+    `joined    ${formatInteger(joined_cells)} would be part of "other", ${formatInteger(joined_cells - unsafe_cells)} of them to make it safe`,
+    `dates     ${formatInteger(dates_left_out)} of ${formatInteger(dates)} would not be published`,
+  ]
+  if (worst_cells.length === 0) return `${lines.join('\n')}\n`
+  const rows = worst_cells.map(({ date, model_permaslug, ...cell }) => [
+    date,
+    model_permaslug,
+    formatInteger(cell.tokens),
+    formatInteger(cell.contributors),
+    `${(cell.largest_share * 100).toFixed(1)} %`,
+  ])
+  const head = ['date', 'model', 'tokens', 'customers', 'largest']
+  return `${lines.join('\n')}\n\n${table([head, ...rows], 2)}`
+}

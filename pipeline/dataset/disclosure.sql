@@ -1,0 +1,133 @@
+-- Which cells are published under a disclosure rule. A cell is what one published number is the sum of: a model on a
+-- date, or the row of the rest of a date. Afterwards core_named and core_rest hold what is published.
+
+-- name: create_contributions
+-- What each contributor has of a public model on a date. Where `contributor` is NULL it is unknown, unless the usage is
+-- exempt: then it is no customer's.
+CREATE OR REPLACE TEMP TABLE core_contributions (
+  date DATE, model_permaslug VARCHAR, contributor BLOB, is_exempt BOOLEAN, tokens HUGEINT
+)
+
+-- name: define_measured_cells
+-- Whether each cell is safe: enough contributors have tokens, and the second largest of them cannot estimate the largest
+-- to within $p_percent (Hundepool et al., Statistical Disclosure Control, chapter 4). Unknown tokens count as the largest
+-- one's. Exempt tokens do not count. `contributions` names a table of date, cell, contributor, is_exempt and tokens.
+CREATE OR REPLACE TEMP MACRO measured_cells(contributions, min_contributors, p_percent) AS TABLE
+WITH contribution AS (
+  SELECT date, cell, contributor, is_exempt, sum(tokens) AS tokens
+  FROM query_table(contributions)
+  GROUP BY ALL
+  HAVING sum(tokens) > 0
+),
+measured AS (
+  SELECT
+    date,
+    cell,
+    sum(tokens)::HUGEINT AS tokens,
+    count(contributor) FILTER (NOT is_exempt) AS contributors,
+    coalesce(sum(tokens) FILTER (NOT is_exempt), 0) AS protected,
+    coalesce(sum(tokens) FILTER (NOT is_exempt AND contributor IS NULL), 0) AS unknown,
+    max(tokens, 2) FILTER (NOT is_exempt AND contributor IS NOT NULL) AS largest
+  FROM contribution
+  GROUP BY ALL
+),
+compared AS (
+  SELECT *, unknown + coalesce(largest[1], 0) AS first, coalesce(largest[2], 0) AS second FROM measured
+)
+SELECT
+  date,
+  cell,
+  tokens,
+  contributors,
+  first::HUGEINT AS largest,
+  protected = 0
+  OR contributors >= min_contributors AND 100 * (protected - first - second) >= p_percent * first AS is_safe
+FROM compared
+
+-- name: create_cells
+-- Every model on every date.
+CREATE OR REPLACE TEMP VIEW core_model_contributions AS
+SELECT * RENAME (model_permaslug AS cell) FROM core_contributions
+WHERE date BETWEEN getvariable('first_date')::DATE AND getvariable('last_date')::DATE;
+
+CREATE OR REPLACE TEMP TABLE core_cells AS
+FROM measured_cells('core_model_contributions', getvariable('min_contributors'), getvariable('p_percent'))
+
+-- name: create_named
+-- The largest safe models of each date. The row of the rest is measured for all dates.
+CREATE OR REPLACE TEMP TABLE core_named AS
+SELECT date, cell AS model_permaslug, tokens, row_number() OVER (PARTITION BY date ORDER BY tokens DESC, cell) AS position
+FROM core_cells
+WHERE is_safe
+QUALIFY position <= getvariable('top_models');
+
+CREATE OR REPLACE TEMP TABLE core_rest (
+  date DATE, cell VARCHAR, tokens HUGEINT, contributors BIGINT, largest HUGEINT, is_safe BOOLEAN
+);
+
+CREATE OR REPLACE TEMP TABLE core_measure AS SELECT DISTINCT date FROM core_cells;
+
+CREATE OR REPLACE TEMP VIEW core_rest_contributions AS
+SELECT * EXCLUDE (model_permaslug), 'rest' AS cell
+FROM core_contributions
+SEMI JOIN core_measure USING (date)
+ANTI JOIN core_named USING (date, model_permaslug)
+
+-- name: measure_rest
+-- The row of the rest of the dates in core_measure.
+DELETE FROM core_rest WHERE date IN (FROM core_measure);
+
+INSERT INTO core_rest
+FROM measured_cells('core_rest_contributions', getvariable('min_contributors'), getvariable('p_percent'));
+
+-- Dates whose rest is unsafe and still has a named model to take.
+CREATE OR REPLACE TEMP TABLE core_measure AS
+SELECT DISTINCT date FROM core_named SEMI JOIN (FROM core_rest WHERE NOT is_safe) USING (date);
+
+-- The smallest named model of each joins the rest.
+DELETE FROM core_named
+WHERE (date, position) IN (SELECT (date, max(position)) FROM core_named SEMI JOIN core_measure USING (date) GROUP BY date)
+
+-- name: left_to_measure
+SELECT count(*) AS dates FROM core_measure
+
+-- name: create_rankings
+-- The published rows. A date on which nothing safe is left has none.
+CREATE OR REPLACE TEMP TABLE out_rankings_daily AS
+SELECT date, model_permaslug, tokens AS total_tokens, position FROM core_named
+UNION ALL
+SELECT date, $other, tokens, $top_models + 1 FROM core_rest WHERE is_safe
+
+-- name: worst_cells
+-- Unsafe cells that a ranking without the rule would name, those with the most tokens first.
+WITH ranked AS (
+  SELECT *, row_number() OVER (PARTITION BY date ORDER BY tokens DESC, cell) AS position FROM core_cells
+)
+SELECT
+  strftime(date, '%Y-%m-%d') AS date,
+  cell AS model_permaslug,
+  tokens::VARCHAR AS tokens,
+  contributors,
+  (largest / tokens)::DOUBLE AS largest_share
+FROM ranked
+WHERE NOT is_safe AND position <= $top_models
+ORDER BY ranked.tokens DESC, date, cell
+LIMIT $cells
+
+-- name: measures
+-- What the rule does to the models that a ranking without it names.
+WITH ranked AS (
+  SELECT *, row_number() OVER (PARTITION BY date ORDER BY tokens DESC, cell) AS position FROM core_cells
+)
+SELECT
+  count(DISTINCT ranked.date) AS dates,
+  count(*) FILTER (ranked.position <= $top_models) AS cells,
+  count(*) FILTER (ranked.position <= $top_models AND NOT ranked.is_safe) AS unsafe_cells,
+  count(*) FILTER (ranked.position <= $top_models AND named.date IS NULL) AS joined_cells,
+  coalesce(sum(ranked.tokens), 0)::VARCHAR AS tokens,
+  coalesce(sum(named.tokens) FILTER (rest.is_safe IS NOT false), 0)::VARCHAR AS named_tokens,
+  (SELECT count(*) FROM core_rest WHERE NOT is_safe) AS dates_left_out,
+  (SELECT count(contributor) > 0 FROM core_contributions) AS has_contributors
+FROM ranked
+LEFT JOIN core_named AS named ON ranked.date = named.date AND ranked.cell = named.model_permaslug
+LEFT JOIN core_rest AS rest ON ranked.date = rest.date
