@@ -331,7 +331,7 @@ async function release(
     current === undefined ? [] : await readBack(database, path(current.release), 'rankings-daily.parquet')
   const changes = dryRun && {
     changes: { facts, ...compareRows(previous, ranking.rows) },
-    newest_rows: ranking.rows.filter(({ date }) => date === draft.manifest.end_date),
+    newest_rows: ranking.rows.filter(({ date }) => date === ranking.rows.at(-1)?.date),
   }
   if (isUnchanged) return { ...summarize('unchanged', current, draft, path(current.release)), ...changes }
   if (index.releases.some((entry) => entry.release === draft.manifest.release)) {
