@@ -32,7 +32,6 @@ import {
   toWarning,
   type Warning,
 } from './dataset/checks.ts'
-import type { DisclosureMeasures } from './dataset/disclosure.ts'
 import { refuseNewReading } from './dataset/new-reading.ts'
 import { refuseOldCounts } from './dataset/old-counts.ts'
 import { checkWithheldShare, describeUnknown, measureShare, type PublishedShare } from './dataset/published-share.ts'
@@ -71,7 +70,8 @@ import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
 import { draftManifest } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
-import { measureContributors } from './rollup/disclosure-report.ts'
+import { protectionOf } from './rollup/contributors.ts'
+import { type MeasuredRisk, measureContributors } from './rollup/disclosure-report.ts'
 import {
   chooseSources,
   type Intake,
@@ -118,7 +118,7 @@ export interface BuildSummary {
   records: RecordCounts
   published_share: PublishedShare
   /** What the default rule would let through, if records have contributors and no rule is in force. */
-  disclosure?: DisclosureMeasures
+  disclosure?: MeasuredRisk
   /** What the rule in force did. Private. */
   disclosure_rule?: DisclosureSummary
   sources_without_request_id: SourceWithoutIds[]
@@ -170,8 +170,9 @@ export async function build(
     const sources = await withObjects(chosen, workspace, config, effects)
     for (const message of await describeUnread(sources)) effects.report({ kind: 'notice', message })
     const current = await findCurrent(index, publicDir, synthetic, database)
-    const { dataDir } = config
-    const control = await openControl(sources, { dataDir, synthetic, secret: workspace.secret, current, accepted })
+    const kept = { dataDir: config.dataDir, synthetic, secret: workspace.secret }
+    const protection = protectionOf(sources)
+    const control = await openControl(sources.disclosure, { ...kept, protection, current, accepted })
     const intake = { config, asOf, sources, synthetic, publisher, reread, control, mayFollowSample: !synthetic }
     const { draft, usage } = await prepare(workspace, intake, effects)
     const summary = await release(
@@ -253,7 +254,7 @@ export async function prepare(
   const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }
   const detail = { ...facts, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
-  const disclosed = disclose(control, sources, ranking, releaseName(toTimestamp(asOf)))
+  const disclosed = disclose(control, protectionOf(sources), ranking, releaseName(toTimestamp(asOf)))
   if (disclosed !== undefined) {
     await replaceFile(effects.files, join(stateDir, DISCLOSURE_FILE), toJson(disclosureDetail(disclosed)))
   }

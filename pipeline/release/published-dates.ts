@@ -107,11 +107,12 @@ export class PublishedDates {
     if (this.#isWritten) return
     const lines = this.all.map((each) => JSON.stringify(each))
     const head = { version: 1, seal: sealOf(lines, this.#key) } as const
-    await files.makeFolder(dirname(this.path))
+    await files.makeFolder(dirname(this.path), true)
     await replaceFile(
       files,
       this.path,
       `${[JSON.stringify(head satisfies z.infer<typeof Head>), ...lines].join('\n')}\n`,
+      { isPrivate: true },
     )
     this.#isWritten = true
   }
