@@ -242,7 +242,7 @@ async function dryRun(
     return await build(config, effects, { dryRun: true })
   } catch (error) {
     if (disclosure === 'none' || !(error instanceof BuildError)) throw error
-    write(`\ndry run: ${error.message}\nmake disclosure says what the rule leaves out\n`)
+    write(`\ndry run: ${error.message}\n`)
     return undefined
   }
 }

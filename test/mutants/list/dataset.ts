@@ -113,4 +113,12 @@ export const dataset: Mutant[] = [
     replace: 'revision: hash === null ? null : (revision ?? 0) + 1',
     tests: ['test/cases.test.ts'],
   },
+  {
+    name: 'rest-not-measured',
+    promise: 'The row `other` of a ranking without a rule is measured, too.',
+    file: 'pipeline/dataset/disclosure.sql',
+    find: "SELECT * REPLACE ('other' AS cell) FROM core_model_contributions ANTI JOIN",
+    replace: "SELECT * REPLACE ('other' AS cell) FROM core_model_contributions SEMI JOIN",
+    tests: ['test/rollup/contributors.test.ts'],
+  },
 ]
