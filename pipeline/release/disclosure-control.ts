@@ -70,11 +70,11 @@ async function keyOf(path: string, secret: Secret): Promise<string> {
 
 /** Freezes the dates of the current release. Those that a rule published must be known, or their loss accepted. */
 async function addCurrent(dates: PublishedDates, current: CurrentRelease, accepted: readonly string[]): Promise<void> {
-  const { release, disclosure } = current.manifest
+  const { release, disclosure, synthetic } = current.manifest
   const rows = (await current.readRows()).filter(({ date }) => !dates.has(date))
   const [lost] = rows
   if (lost === undefined) return
-  if (ruleOf(disclosure) !== undefined && !accepted.includes(LOST_DISCLOSURE)) {
+  if (ruleOf(disclosure) !== undefined && !synthetic && !accepted.includes(LOST_DISCLOSURE)) {
     throw lostDates(dates.path, lost.date, release)
   }
   const rules = await readRules(current)
@@ -119,7 +119,7 @@ export async function controlBefore(
   if (ruleOf(disclosure) === undefined && !(await isThere(path))) return { setting, dates: undefined }
   const dates = await PublishedDates.open(path, await keyOf(path, secret))
   const lost = rows.find(({ date }) => !dates.has(date))
-  if (ruleOf(disclosure) !== undefined && lost !== undefined) {
+  if (ruleOf(disclosure) !== undefined && !synthetic && lost !== undefined) {
     throw new BuildError(
       `${path} does not know ${lost.date}, which release ${release} has; it cannot be made again without that list: ` +
         `restore the folder ${dirname(path)} from a backup`,
