@@ -36,7 +36,6 @@ import {
   type Warning,
 } from './dataset/checks.ts'
 import { nextVersion } from './dataset/data-version.ts'
-import type { DisclosureMeasures } from './dataset/disclosure.ts'
 import { modelFacts } from './dataset/model-facts.ts'
 import { MODELS_FILE, writeModels } from './dataset/models-file.ts'
 import { refuseNewReading } from './dataset/new-reading.ts'
@@ -76,7 +75,7 @@ import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
 import { draftManifest, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
-import { measureContributors } from './rollup/disclosure-report.ts'
+import { type MeasuredRisk, measureContributors } from './rollup/disclosure-report.ts'
 import type { RollupEngine } from './rollup/engine.ts'
 import {
   chooseSources,
@@ -125,7 +124,7 @@ export interface BuildSummary {
   records: RecordCounts
   published_share: PublishedShare
   /** What the default rule would let through, if records have contributors. */
-  disclosure?: DisclosureMeasures
+  disclosure?: MeasuredRisk
   sources_without_request_id: SourceWithoutIds[]
   warnings: Warning[]
   changes?: Changes
@@ -153,7 +152,7 @@ export interface ReleaseDraft {
   records: RecordCounts
   share: Share
   findings: Finding[]
-  disclosure?: DisclosureMeasures | undefined
+  disclosure?: MeasuredRisk | undefined
 }
 
 /**

@@ -29,7 +29,7 @@ export function describeSummary(summary: BuildSummary): string {
 
 function describeDisclosure(disclosure: BuildSummary['disclosure']): string[] {
   if (disclosure === undefined) return []
-  const rule = describeRule(DEFAULT_RULE)
+  const rule = describeRule(DEFAULT_RULE, disclosure.protects)
   return [`  customers ${describeUnsafe(disclosure)} would not be safe if each needed ${rule} (make disclosure)`]
 }
 
