@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
-import type { Protected } from '../contract/disclosure.ts'
+import type { Protected, Protection } from '../contract/disclosure.ts'
 import { readsContributor } from '../raw/schemas/of-source.ts'
 import type { Source, Sources } from '../raw/sources.ts'
 import { withoutContributors } from './reading.ts'
@@ -23,6 +23,12 @@ export function hasContributors({ sources }: Pick<Sources, 'sources'>): boolean 
 export function protectedIn({ sources }: Pick<Sources, 'sources'>): Protected[] {
   const has = (wanted: 'column' | 'keys') => sources.some((source) => contributorsOf(source) === wanted)
   return [...(has('column') ? (['customers'] as const) : []), ...(has('keys') ? (['api_keys'] as const) : [])]
+}
+
+/** Whom a disclosure rule protects in these sources, and why some usage is nobody's. */
+export function protectionOf(sources: Pick<Sources, 'sources'>): Protection {
+  const notes = sources.sources.flatMap(({ note }) => note ?? [])
+  return { protects: protectedIn(sources), exempt: [...new Set(notes)].sort() }
 }
 
 const BLOCK_BYTES = 64
