@@ -18,12 +18,12 @@ import {
 } from './contract/manifest.ts'
 import type { Provenance } from './contract/provenance.ts'
 import { MANIFEST_FILE } from './contract/release-files.ts'
-import { mostRecentCompletedDay } from './contract/utc-date.ts'
+import { daysBetween, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './dataset/change-log.ts'
 import { changedFacts, compareRows, type DateChange } from './dataset/changes.ts'
 import { releaseEntries } from './publication/publication.ts'
 import { isSampleFolder } from './raw/sample/folder.ts'
-import { SAMPLE_DEFAULTS } from './raw/sample/options.ts'
+import { SAMPLE_DEFAULTS, type SampleOptions } from './raw/sample/options.ts'
 import { writeSample } from './raw/sample/write.ts'
 import { readSources, type Sources } from './raw/sources.ts'
 import { type FrozenSources, freezeSources } from './release/freeze-sources.ts'
@@ -194,11 +194,12 @@ async function changesMadeAgain(
 }
 
 async function sourcesOf(
-  { synthetic, as_of, release }: Manifest,
+  manifest: Manifest,
   config: PipelineConfig,
   scratch: string,
   effects: Effects,
 ): Promise<Sources> {
+  const { synthetic, as_of, release } = manifest
   if (!synthetic) {
     const sources = await namedSources(config)
     if (sources !== undefined) return sources
@@ -209,20 +210,35 @@ async function sourcesOf(
   const lastDay = mostRecentCompletedDay(new Date(as_of))
   if (config.sources !== undefined && (await isSampleFolder(dirname(config.sources))))
     return readSources(config.sources)
-  const folder = join(scratch, 'sample')
-  await linkDays(resolve(config.dataDir, 'raw/sample'), folder, lastDay)
-  const { sourcesFile } = await writeSample({ folder, lastDay, ...SAMPLE_DEFAULTS }, effects)
+  const days = { from: resolve(config.dataDir, 'raw/sample'), to: join(scratch, 'sample'), lastDay }
+  const options = manifest.disclosure === undefined ? await daysWithoutCustomers(days) : await linkedDays(days)
+  const { sourcesFile } = await writeSample(options, effects)
   return readSources(sourcesFile)
 }
 
+interface SampleDays {
+  from: string
+  to: string
+  lastDay: UtcDate
+}
+
+/** Before there were disclosure rules, the sample named no customers: its day files are generated again. */
+async function daysWithoutCustomers({ from, to: folder, lastDay }: SampleDays): Promise<SampleOptions> {
+  const names = await namesIn(join(from, 'gateway'))
+  const first = names.map((name) => name.slice(0, 10)).sort()[0] ?? lastDay
+  const days = Math.max(SAMPLE_DEFAULTS.days, daysBetween(first, lastDay) + 1)
+  return { ...SAMPLE_DEFAULTS, folder, lastDay, days, version: 1 }
+}
+
 /** Missing day files of the sample are generated again with equal content. */
-async function linkDays(from: string, to: string, lastDay: string): Promise<void> {
+async function linkedDays({ from, to, lastDay }: SampleDays): Promise<SampleOptions> {
   for (const source of await namesIn(from)) {
     const days = (await namesIn(join(from, source))).filter((name) => name.slice(0, 10) <= lastDay)
     if (days.length === 0) continue
     await mkdir(join(to, source), { recursive: true })
     for (const day of days) await symlink(join(from, source, day), join(to, source, day))
   }
+  return { ...SAMPLE_DEFAULTS, folder: to, lastDay }
 }
 
 /** The inputs of the release; undefined if nothing lists them. */
