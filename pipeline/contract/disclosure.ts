@@ -54,6 +54,13 @@ export const DisclosureStatement = z.union([
 ])
 export type DisclosureStatement = z.infer<typeof DisclosureStatement>
 
+/** The rule in one line, such as `min_contributors=5; p_percent=10; publish_after_days=3`; undefined without one. */
+export function ruleInLine(statement: DisclosureStatement | undefined): string | undefined {
+  if (statement === undefined || statement === 'none') return undefined
+  const { min_contributors, p_percent, publish_after_days } = statement.rule
+  return `min_contributors=${min_contributors}; p_percent=${p_percent}; publish_after_days=${publish_after_days}`
+}
+
 /** A count as a band: exact counts of what is not published could tell about customers. */
 export const Band = z.string().regex(/^(fewer than 10|[1-9]0* to 9+)$/)
 export type Band = z.infer<typeof Band>
