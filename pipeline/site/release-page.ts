@@ -10,7 +10,8 @@ import type { UtcDate } from '../contract/utc-date.ts'
 import { CHANGES_FILE } from '../dataset/change-log.ts'
 import type { PublicQuality } from '../dataset/records.ts'
 import { citation } from '../release/documents/bibtex.ts'
-import { describeDataset } from '../release/documents/describe.ts'
+import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
+import { isRuled } from '../release/documents/disclosure.ts'
 import { FILE_KINDS } from '../release/documents/files.ts'
 import type { TextFile } from '../release/stage.ts'
 import { standaloneChart } from './chart.ts'
@@ -52,7 +53,7 @@ ${factList([
   ['Data version', dataset.data_version],
   ['Days', formatInteger(manifest.days), `${start_date} to ${end_date}`],
   ['Rows', formatInteger(manifest.rows)],
-  ['Provisional from', manifest.provisional_from],
+  ...(isRuled(manifest) ? [] : [['Provisional from', manifest.provisional_from] as const]),
 ])}<p>Content hash: <code>${manifest.content_hash}</code></p>
 <figure>
 <img src="${CHART_FILE}" alt="Tokens per day of the ten models with the most tokens, and of all others, up to ${end_date}" width="960" height="440">
@@ -66,7 +67,7 @@ programs, and <a href="${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a> its hash too.</p
 <section aria-labelledby="changes">
 <h2 id="changes">What changed</h2>
 ${whatChanged(manifest, facts, root)}</section>
-<section aria-labelledby="quality">
+${disclosureOf(dataset.disclosure)}<section aria-labelledby="quality">
 <h2 id="quality">Quality</h2>
 ${qualityOf(facts.quality)}</section>
 <section aria-labelledby="cite">
@@ -82,6 +83,15 @@ ${qualityOf(facts.quality)}</section>
     media_type: 'text/html; charset=utf-8',
     text: renderPage({ path, title, description, main }, manifest).text,
   }
+}
+
+function disclosureOf(disclosure: DatasetDescription['disclosure']): Html {
+  if (disclosure === undefined) return html``
+  return html`<section aria-labelledby="disclosure">
+<h2 id="disclosure">${disclosure.caveat.name}</h2>
+<p>${prose(disclosure.caveat.text)}</p>
+</section>
+`
 }
 
 const DOCUMENTS: Readonly<Record<string, string>> = {
