@@ -6,6 +6,7 @@ import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { type Files, replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
 import { counted } from './base/numbers.ts'
+import { ruleOf } from './contract/disclosure.ts'
 import type { ChangeRow } from './contract/history.ts'
 import {
   type DataVersion,
@@ -23,6 +24,7 @@ import { type RankingRow, sumTokens, type Timestamp, toTimestamp } from './contr
 import type { RestatementReason } from './contract/reason.ts'
 import { QUALITY_FILE } from './contract/release-files.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
+import { bandedQuality } from './dataset/banded-quality.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from './dataset/change-log.ts'
 import { type Changes, changedFacts, compareRows } from './dataset/changes.ts'
 import {
@@ -32,6 +34,7 @@ import {
   type Finding,
   findOddities,
   readAccepted,
+  toPublicWarnings,
   toWarning,
   type Warning,
 } from './dataset/checks.ts'
@@ -69,8 +72,8 @@ import { describeUnread } from './raw/files/unread.ts'
 import type { ModelNames } from './raw/registry.ts'
 import type { Sources } from './raw/sources.ts'
 import { currentEntry } from './release/index.ts'
-import { inputNames } from './release/input-names.ts'
-import { type Input, keepInputs, publishedInputs } from './release/inputs.ts'
+import { publicHashes } from './release/input-names.ts'
+import { type Input, type KeptFacts, keepFacts, keptWarnings, publishedInputs } from './release/inputs.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
@@ -260,10 +263,12 @@ export async function prepare(
     synthetic,
     oldCounts: account.oldCounts,
   })
-  const nameOf = await inputNames(sources, workspace.inputKey)
-  const ingredients = {
+  const isRuled = sources.disclosure !== undefined && sources.disclosure !== 'none'
+  const { nameOf, registry } = await publicHashes(sources, isRuled, workspace)
+  const ingredients: Ingredients = {
     inputs: inputs.map((input) => ({ ...input, sha256: nameOf(input) })),
-    registry: sources.registry_files,
+    form: isRuled ? 'root' : 'counted',
+    registry,
     ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
   }
   const { names } = sources.registry
@@ -326,7 +331,7 @@ async function release(
       `there is already a release as of ${draft.manifest.as_of} and its data differ; give a later AS_OF`,
     )
   }
-  const published = current === undefined ? [] : await publishedWarnings(path(current.release))
+  const published = current === undefined ? [] : await warningsOf(current, path(current.release), folder.dataDir)
   checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
@@ -353,6 +358,10 @@ async function release(
   const manifest = await publishRelease(draft, { changed, chain, folder }, database, effects)
   reportStart(chain, effects)
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }
+}
+
+function warningsOf({ release, disclosure }: Manifest, path: string, dataDir: string): Promise<Warning[]> {
+  return ruleOf(disclosure) === undefined ? publishedWarnings(path) : keptWarnings(dataDir, release)
 }
 
 function reportStart({ notice }: ChosenChain, { report }: Effects): void {
@@ -407,8 +416,7 @@ async function publishRelease(
     const manifest = await stageDraft(draft, changed, staging, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
-    const { inputs } = draft.ingredients
-    await keepInputs(inputs, { dataDir: folder.dataDir, release: manifest.release, files })
+    await keepFacts(factsToKeep(draft), { dataDir: folder.dataDir, release: manifest.release, files })
     if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
     await publish(folder, { path: staging, release }, chain, database, signal)
@@ -425,6 +433,13 @@ async function publishRelease(
   }
 }
 
+/** The inputs, and what is not published under a disclosure rule because it tells about single dates. */
+function factsToKeep({ ingredients, findings }: ReleaseDraft): KeptFacts {
+  const { inputs, form, last_credible_date } = ingredients
+  if (form !== 'root') return { inputs }
+  return { inputs, warnings: toPublicWarnings(findings), ...(last_credible_date && { last_credible_date }) }
+}
+
 /** Writes all files of the release into an empty folder. */
 export async function stageDraft(
   draft: ReleaseDraft,
@@ -436,9 +451,10 @@ export async function stageDraft(
   const manifest = { ...draft.manifest, ...changed.facts }
   const { rows } = draft.ranking
   const models = modelFacts(rows, draft.names)
-  const quality = publicQuality(draft)
-  const { inputs, isListed, ...ingredients } = draft.ingredients
-  const provenance = provenanceOf(manifest, { ...ingredients, inputs: publishedInputs(inputs, isListed) })
+  const quality = ruleOf(manifest.disclosure) === undefined ? publicQuality(draft) : bandedQuality(manifest, draft)
+  const { inputs, form, last_credible_date, registry } = draft.ingredients
+  const told = form === 'root' ? { registry } : { registry, last_credible_date }
+  const provenance = provenanceOf(manifest, { ...told, inputs: publishedInputs(inputs, form) })
   const texts = [
     {
       path: CHANGES_FILE,

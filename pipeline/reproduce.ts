@@ -8,6 +8,7 @@ import { BuildError, CliError } from './base/errors.ts'
 import { hashFile, namesIn } from './base/files.ts'
 import { sideBySide } from './base/side-by-side.ts'
 import { type DraftChanges, describeChanges, prepare, type ReleaseDraft, stageDraft } from './build.ts'
+import { ruleOf } from './contract/disclosure.ts'
 import {
   DATASET_PATH,
   type Manifest,
@@ -16,7 +17,7 @@ import {
   type ReleaseName,
   releasePath,
 } from './contract/manifest.ts'
-import type { Provenance } from './contract/provenance.ts'
+import { formOfInputs, type Provenance } from './contract/provenance.ts'
 import { MANIFEST_FILE } from './contract/release-files.ts'
 import { daysBetween, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './dataset/change-log.ts'
@@ -28,8 +29,8 @@ import { writeSample } from './raw/sample/write.ts'
 import { readSources, type Sources } from './raw/sources.ts'
 import { type FrozenSources, freezeSources } from './release/freeze-sources.ts'
 import { currentEntry, readIndex } from './release/index.ts'
-import { inputNames } from './release/input-names.ts'
-import { type FormerInput, inputListPath, numbered, readInputs } from './release/inputs.ts'
+import { publicHashes } from './release/input-names.ts'
+import { type FormerInput, inputListPath, type KeptFacts, numbered, readFacts } from './release/inputs.ts'
 import { readProvenance } from './release/provenance.ts'
 import { compareProvenance, type ProvenanceDifferences } from './release/provenance-differences.ts'
 import { readBack } from './release/read-back.ts'
@@ -49,6 +50,8 @@ export interface Reproduction {
 
 /** `not_made`: only the published release has the file. `not_published`: only the reproduced one has it. */
 export type FileComparison = 'equal' | 'differs' | 'not_made' | 'not_published'
+
+type FormerFacts = Pick<KeptFacts, 'last_credible_date'> & { inputs: readonly FormerInput[] }
 
 interface Original {
   publicDir: string
@@ -115,10 +118,11 @@ async function makeAgain(
   const { synthetic, publisher } = manifest
   const chosen = await sourcesOf(manifest, config, workspace.folder, effects)
   const sources = await withObjects(chosen, workspace, config, effects)
-  const listed = await inputsOf(original, config, effects)
-  const frozen = await freeze(sources, listed, workspace, effects)
+  const facts = await factsOf(original, config, effects)
+  const listed = facts?.inputs
+  const frozen = await freeze(sources, listed, manifest, workspace, effects)
   const asOf = new Date(manifest.as_of)
-  const lastCredible = provenance?.last_credible_date
+  const lastCredible = provenance?.last_credible_date ?? facts?.last_credible_date
   const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible }
   const prepared = await prepare(workspace, intake, effects)
   const draft = inFormOf(provenance, prepared.draft)
@@ -144,7 +148,8 @@ async function makeAgain(
 
 /** Releases of version 0.4.0 and before list their inputs. */
 function inFormOf(provenance: Provenance | undefined, draft: ReleaseDraft): ReleaseDraft {
-  return { ...draft, ingredients: { ...draft.ingredients, isListed: Array.isArray(provenance?.inputs) } }
+  if (provenance === undefined) return draft
+  return { ...draft, ingredients: { ...draft.ingredients, form: formOfInputs(provenance.inputs) } }
 }
 
 async function stageAgain(
@@ -241,34 +246,36 @@ async function linkedDays({ from, to, lastDay }: SampleDays): Promise<SampleOpti
   return { ...SAMPLE_DEFAULTS, folder: to, lastDay }
 }
 
-/** The inputs of the release; undefined if nothing lists them. */
-async function inputsOf(
+/** What is known of the inputs of the release; undefined if nothing lists them. */
+async function factsOf(
   { provenance, entry: { release } }: Original,
   { dataDir }: PipelineConfig,
   { report }: Effects,
-): Promise<readonly FormerInput[] | undefined> {
+): Promise<FormerFacts | undefined> {
   const read = 'all that the sources have now is read'
   if (provenance === undefined) {
     report({ kind: 'notice', message: `the release does not say what it was made from: ${read}` })
     return undefined
   }
-  if (Array.isArray(provenance.inputs)) return provenance.inputs.map(({ sha256 }) => ({ sha256 }))
+  if (Array.isArray(provenance.inputs)) return { inputs: provenance.inputs.map(({ sha256 }) => ({ sha256 })) }
   const path = inputListPath(resolve(dataDir), release)
-  const inputs = await readInputs(path, provenance.inputs)
-  if (inputs === undefined) {
+  const facts = await readFacts(path, provenance.inputs)
+  if (facts === undefined) {
     report({ kind: 'notice', message: `there is no ${path}, which lists what the release was made from: ${read}` })
   }
-  return inputs
+  return facts
 }
 
 async function freeze(
   sources: Sources,
   inputs: readonly FormerInput[] | undefined,
-  { inputKey }: Workspace,
+  { disclosure }: Manifest,
+  workspace: Workspace,
   effects: Effects,
 ): Promise<FrozenSources> {
   if (inputs === undefined) return { sources, excluded: [] }
-  return freezeSources(sources, inputs, await inputNames(sources, inputKey), effects)
+  const { nameOf } = await publicHashes(sources, ruleOf(disclosure) !== undefined, workspace)
+  return freezeSources(sources, inputs, nameOf, effects)
 }
 
 /** Compares the bytes of each file of the published release below `publicDir` and of the one made below `root`. */

@@ -1,5 +1,5 @@
 import { counted } from '../../base/numbers.ts'
-import type { DisclosureStatement, Protected } from '../../contract/disclosure.ts'
+import { type Protected, type RuleStatement, ruleOf } from '../../contract/disclosure.ts'
 import type { Manifest } from '../../contract/manifest.ts'
 
 /** What is said of disclosure control wherever a release is described, as sentences in plain text. */
@@ -23,7 +23,7 @@ export function disclosureWords({
   const when =
     publish_after_days === 0 ? 'as soon as it has ended' : `${counted(publish_after_days, 'day')} after its end`
   return {
-    protection: [...ruleOf(disclosure), ...sinceWhen(disclosure, start_date), ...exemptions(disclosure)].join(' '),
+    protection: [...whenSafe(disclosure), ...sinceWhen(disclosure, start_date), ...exemptions(disclosure)].join(' '),
     timing: `A date is published ${when}, and does not change from then on.`,
     reading: READING,
   }
@@ -35,7 +35,7 @@ export function inOneParagraph({ protection, timing, reading }: DisclosureWords)
 }
 
 export function isRuled({ disclosure }: Pick<Manifest, 'disclosure'>): boolean {
-  return disclosure !== undefined && disclosure !== 'none'
+  return ruleOf(disclosure) !== undefined
 }
 
 const NO_CONTROL = 'No disclosure control was applied: a number may be the usage of a single customer.'
@@ -45,9 +45,7 @@ const READING =
   'model without a row on a date may have had many tokens: that is not zero. A date without rows had no usage, or none that ' +
   'is safe to publish. Sums over dates or models mean “at least”.'
 
-type Ruled = Exclude<DisclosureStatement, 'none'>
-
-function ruleOf({ rule: { min_contributors, p_percent }, protects }: Ruled): string[] {
+function whenSafe({ rule: { min_contributors, p_percent }, protects }: RuleStatement): string[] {
   const { unit, note } = UNITS[unitOf(protects)]
   return [
     `A number is published only if at least ${min_contributors} ${unit} have tokens in it, and if the second largest of ` +
@@ -67,12 +65,12 @@ function unitOf(protects: readonly Protected[]): keyof typeof UNITS {
   return protects.includes('customers') ? 'both' : 'keys'
 }
 
-function sinceWhen({ since }: Ruled, start_date: string): string[] {
+function sinceWhen({ since }: RuleStatement, start_date: string): string[] {
   if (since === null) return ['All dates so far were published before this rule.']
   return since > start_date ? [`This holds from ${since} on: earlier dates were published without it.`] : []
 }
 
-function exemptions({ exempt }: Ruled): string[] {
+function exemptions({ exempt }: RuleStatement): string[] {
   const notes = exempt.map((note) => note.replaceAll(/\s+/g, ' ').replace(/[ .]+$/, ''))
   return notes.length === 0 ? [] : [`Some usage belongs to no customer and is not protected: ${notes.join('; ')}.`]
 }

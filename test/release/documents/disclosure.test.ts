@@ -1,6 +1,6 @@
 /** What the documents of a release say of disclosure control. */
 import { describe, expect, it } from 'vitest'
-import type { DisclosureStatement } from '../../../pipeline/contract/disclosure.ts'
+import type { DisclosureStatement, RuleStatement } from '../../../pipeline/contract/disclosure.ts'
 import { renderCroissant } from '../../../pipeline/release/documents/croissant.ts'
 import { describeDataset } from '../../../pipeline/release/documents/describe.ts'
 import { disclosureWords } from '../../../pipeline/release/documents/disclosure.ts'
@@ -8,16 +8,15 @@ import { renderDocuments } from '../../../pipeline/release/documents/documents.t
 import { schemaOrgDataset } from '../../../pipeline/release/documents/schema-org.ts'
 import { manifestOf } from '../../support/manifest.ts'
 
-type Ruled = Exclude<DisclosureStatement, 'none'>
-
-const RULED: Ruled = {
+const RULED: RuleStatement = {
   rule: { min_contributors: 5, p_percent: 10, publish_after_days: 3, revise: 'never' },
   since: '2025-01-01',
   protects: ['customers'],
   exempt: [],
 }
 
-const wordsOf = (changes: Partial<Ruled> = {}) => disclosureWords(manifestOf({ disclosure: { ...RULED, ...changes } }))
+const wordsOf = (changes: Partial<RuleStatement> = {}) =>
+  disclosureWords(manifestOf({ disclosure: { ...RULED, ...changes } }))
 
 describe('the words', () => {
   it('say the rule, when dates are published, and what it means for a reader', () => {
@@ -44,7 +43,7 @@ describe('the words', () => {
       /belongs to no customer and is not protected: our own tests; a demo\.$/,
     ],
   ])('say of %j what matches %s', (changes, sentence) => {
-    const { protects = RULED.protects, ...others } = changes as Partial<Ruled>
+    const { protects = RULED.protects, ...others } = changes as Partial<RuleStatement>
     expect(wordsOf({ ...others, protects: [...protects] })?.protection).toMatch(sentence)
   })
 })
