@@ -52,11 +52,12 @@ export interface DatasetDescription {
 export const SYNTHETIC_NOTICE = 'SYNTHETIC SAMPLE DATA: it describes no real usage of any model.'
 
 function methodOf(manifest: Manifest): string {
-  const safe = isRuled(manifest) ? ' and numbers that are safe to publish' : ''
+  const named = isRuled(manifest)
+    ? `of the models whose number on a date is safe to publish, the ${TOP_MODELS} with the most tokens are named`
+    : `the ${TOP_MODELS} models of a date with the most tokens are named`
   return (
     'Raw request logs are read whole; broken records are rejected and counted, repeated ones counted once; prompt and ' +
-    `completion tokens are summed by UTC date and model; the ${TOP_MODELS} models of a date with the most tokens${safe} are named, ` +
-    `all others are summed in \`${OTHER}\`.`
+    `completion tokens are summed by UTC date and model; ${named}, all others are summed in \`${OTHER}\`.`
   )
 }
 
