@@ -1,5 +1,6 @@
 /** Builds a gateway step by step, attacks all it has published, and judges what was found. */
 import { BuildError } from '../../pipeline/base/errors.ts'
+import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { type Derived, derivedNumbers, numbersOf } from '../../pipeline/dataset/attack.ts'
 import { Judge, type JudgedRecord, type JudgedRelease, type Leak } from './disclosure-judge.ts'
 import type { Rule } from './disclosure-oracle.ts'
@@ -24,26 +25,29 @@ export async function publishGateway(
     await deliver(workspace, step, isRuled)
     const release = await tryBuild(workspace, step.asOf)
     if (release === undefined || releases.some((each) => each.release === release)) continue
-    const rows = (await publishedCsv(workspace)).trimEnd().split('\n').slice(1).map(readRow)
+    const rows = readRows(await publishedCsv(workspace))
     const previous = isRuled ? releases.at(-1) : undefined
-    releases.push(attackedRelease(release, rows, { step, previous }))
+    releases.push(attackedRelease(release, rows, { moment: step, previous }))
   }
   return releases
 }
 
-function attackedRelease(
+/** What the logs, the registry and the rule were when a release was made. */
+export type Moment = Pick<GatewayStep, 'uses' | 'registry' | 'rule'>
+
+/** `previous` is that of a release under a rule: its dates are not published again. */
+export function attackedRelease(
   release: string,
   rows: AttackedRelease['rows'],
-  { step, previous }: { step: GatewayStep; previous: AttackedRelease | undefined },
+  { moment, previous }: { moment: Moment; previous: AttackedRelease | undefined },
 ): AttackedRelease {
   const known = new Set(previous?.rows.map(({ date }) => date))
-  const records = Map.groupBy(publicRecords(step), ({ date }) => date)
+  const records = Map.groupBy(publicRecords(moment), ({ date }) => date)
   return {
     release,
     rows,
-    rule: step.rule,
+    rule: moment.rule,
     newDates: new Set(rows.map(({ date }) => date).filter((date) => !known.has(date))),
-    // Under a rule a date is published once.
     recordsOf: (date) =>
       previous !== undefined && known.has(date) ? previous.recordsOf(date) : (records.get(date) ?? []),
   }
@@ -97,7 +101,7 @@ function toRecord({ id, date, name, contributor, tokens, isPrivate }: LoggedUse)
   }
 }
 
-function publicRecords({ uses, registry }: GatewayStep): JudgedRecord[] {
+function publicRecords({ uses, registry }: Moment): JudgedRecord[] {
   const models = new Map(
     registry.flatMap((each) => [each.model_permaslug, ...each.aliases].map((name) => [name, each])),
   )
@@ -124,7 +128,11 @@ function leaksAmong(numbers: Iterable<Derived>, judge: Judge): Leak[] {
   return Array.from(numbers, (each) => judge.leakOf(each)).filter((leak) => leak !== undefined)
 }
 
-function readRow(line: string) {
-  const [date = '', model_permaslug = '', total_tokens = ''] = line.split(',')
-  return { date, model_permaslug, total_tokens }
+/** The rows of a canonical CSV without quotes. */
+export function readRows(csv: string): RankingRow[] {
+  const lines = csv.trimEnd().split('\n').slice(1)
+  return lines.map((line) => {
+    const [date = '', model_permaslug = '', total_tokens = ''] = line.split(',')
+    return { date, model_permaslug, total_tokens }
+  })
 }

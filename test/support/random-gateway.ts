@@ -26,7 +26,7 @@ export interface GatewayStep {
   events: string[]
   uses: readonly LoggedUse[]
   registry: readonly RegistryModel[]
-  rule: Rule & { publish_after_days: number }
+  rule: Rule & { publish_after_days?: number }
   /** Dates that are taken out before the build. */
   withdrawn?: { from: string; to: string } | undefined
 }
@@ -141,9 +141,9 @@ class World {
   }
 }
 
-/** A gateway of two to six builds. */
-export function randomGateway(seed: number): GatewayStep[] {
+/** A gateway of two to so many builds. */
+export function randomGateway(seed: number, mostSteps: number): GatewayStep[] {
   const dice = diceFrom(seededRandom('gateway', seed))
   const world = new World(dice)
-  return Array.from({ length: 2 + dice.below(5) }, (_, number) => world.step(number))
+  return Array.from({ length: 2 + dice.below(mostSteps - 1) }, (_, number) => world.step(number))
 }
