@@ -74,6 +74,7 @@ import { type Input, keepInputs, publishedInputs } from './release/inputs.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
+import { saltsOf } from './release/salt.ts'
 import { draftManifest, stageRelease } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import { measureContributors } from './rollup/disclosure-report.ts'
@@ -175,9 +176,9 @@ export async function build(
   const explanation = { reason, note: note === undefined ? null : readNote('--note', note) }
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
-    const { database, folder, publicDir, stateDir } = workspace
+    const { database, folder, publicDir, stateDir, secret } = workspace
     const { files } = effects
-    const published = { publicDir, dataDir: config.dataDir, stateDir, files }
+    const published = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
     const { index, completed } = dryRun ? await previewHistory(publicDir) : await recover(published, database)
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)
