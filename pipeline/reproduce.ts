@@ -7,9 +7,10 @@ import type { Effects } from './base/effects.ts'
 import { BuildError, CliError } from './base/errors.ts'
 import { hashFile, namesIn } from './base/files.ts'
 import { sideBySide } from './base/side-by-side.ts'
-import { type DraftChanges, describeChanges, prepare, type ReleaseDraft, stageDraft } from './build.ts'
+import { prepare } from './build.ts'
 import {
   DATASET_PATH,
+  DATES_WITHDRAWN,
   type Manifest,
   type ReleaseEntry,
   type ReleaseIndex,
@@ -22,10 +23,13 @@ import { mostRecentCompletedDay } from './contract/utc-date.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './dataset/change-log.ts'
 import { changedFacts, compareRows, type DateChange } from './dataset/changes.ts'
 import { releaseEntries } from './publication/publication.ts'
+import { type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
 import { isSampleFolder } from './raw/sample/folder.ts'
 import { SAMPLE_DEFAULTS } from './raw/sample/options.ts'
 import { writeSample } from './raw/sample/write.ts'
 import { readSources, type Sources } from './raw/sources.ts'
+import { controlBefore } from './release/disclosure-control.ts'
+import { type DraftChanges, describeChanges } from './release/draft-changes.ts'
 import { type FrozenSources, freezeSources } from './release/freeze-sources.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { inputNames } from './release/input-names.ts'
@@ -86,6 +90,9 @@ async function findOriginal(publicDir: string, name: ReleaseName | undefined): P
   if (entry.status === 'withdrawn') {
     throw new CliError(`release ${entry.release} was withdrawn: nothing is left of it to compare with`)
   }
+  if (entry.changed?.includes(DATES_WITHDRAWN)) {
+    throw new CliError(`release ${entry.release} was made of published rows when dates were taken out, not of records`)
+  }
   const pathOf = ({ path }: Pick<ReleaseEntry, 'path'>) => join(publicDir, DATASET_PATH, path)
   const folder = pathOf(entry)
   const manifest = await readManifest(folder)
@@ -119,13 +126,17 @@ async function makeAgain(
   const frozen = await freeze(sources, listed, workspace, effects)
   const asOf = new Date(manifest.as_of)
   const lastCredible = provenance?.last_credible_date
-  const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible }
+  const published = await readBack(workspace.database, folder, 'rankings-daily.parquet')
+  const control = await controlBefore(
+    { manifest, rows: published },
+    { dataDir: config.dataDir, secret: workspace.secret },
+  )
+  const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible, control }
   const prepared = await prepare(workspace, intake, effects)
   const draft = inFormOf(provenance, prepared.draft)
   const made = join(workspace.folder, releasePath(manifest.release))
   const again = await stageAgain(original, draft, made, workspace.database, effects)
   const files = await compareFiles(original, workspace.folder, again)
-  const published = await readBack(workspace.database, folder, 'rankings-daily.parquet')
   return {
     release: manifest.release,
     equal: files.every(({ comparison }) => comparison === 'equal'),

@@ -45,10 +45,13 @@ SELECT
 FROM compared
 
 -- name: create_cells
--- Every model on every date.
+-- Every model on every date that is not frozen.
+CREATE TEMP TABLE IF NOT EXISTS core_frozen_dates (date DATE);
+
 CREATE OR REPLACE TEMP VIEW core_model_contributions AS
 SELECT * RENAME (model_permaslug AS cell) FROM core_contributions
-WHERE date BETWEEN getvariable('first_date')::DATE AND getvariable('last_date')::DATE;
+WHERE date BETWEEN getvariable('first_date')::DATE AND getvariable('last_date')::DATE
+  AND date NOT IN (FROM core_frozen_dates);
 
 CREATE OR REPLACE TEMP TABLE core_cells AS
 FROM measured_cells('core_model_contributions', getvariable('min_contributors'), getvariable('p_percent'))
@@ -97,6 +100,18 @@ CREATE OR REPLACE TEMP TABLE out_rankings_daily AS
 SELECT date, model_permaslug, tokens AS total_tokens, position FROM core_named
 UNION ALL
 SELECT date, $other, tokens, $top_models + 1 FROM core_rest WHERE is_safe
+
+-- name: joined_cells
+-- How many of the largest models of each date joined the row of the rest.
+WITH largest AS (
+  FROM core_cells
+  QUALIFY row_number() OVER (PARTITION BY date ORDER BY tokens DESC, cell) <= getvariable('top_models')
+)
+SELECT strftime(largest.date, '%Y-%m-%d') AS date, count(*) AS cells
+FROM largest
+ANTI JOIN core_named AS named ON largest.date = named.date AND largest.cell = named.model_permaslug
+GROUP BY ALL
+ORDER BY ALL
 
 -- name: worst_cells
 -- Unsafe cells that a ranking without the rule would name, those with the most tokens first.

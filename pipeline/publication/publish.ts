@@ -6,6 +6,7 @@ import { hashFile, readTextIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
 import { isFolder } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
+import { ruleOf } from '../contract/disclosure.ts'
 import {
   DATASET_PATH,
   isErased,
@@ -124,8 +125,8 @@ async function adopt(folder: PublicFolder, name: string, index: ReleaseIndex): P
 async function grow({ saltOf }: PublicFolder, path: string, index: ReleaseIndex): Promise<ReleaseIndex> {
   const { sha256 } = await hashFile(join(path, MANIFEST_FILE))
   const manifest = await readManifest(path)
-  const { disclosure = 'none', release } = manifest
-  return appendRelease(index, manifest, sha256, disclosure === 'none' ? undefined : await saltOf(release))
+  const hasRule = ruleOf(manifest.disclosure) !== undefined
+  return appendRelease(index, manifest, sha256, hasRule ? await saltOf(manifest.release) : undefined)
 }
 
 /** A release that is staged and verified. */

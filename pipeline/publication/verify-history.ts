@@ -144,9 +144,10 @@ export class HistoryCheck {
     coverage: Coverage
     restatements: Restatements
   }): Promise<{ files: number; notVerified: string[] }> {
-    if (this.#coverage === undefined) throw new Error('there is no release to follow')
+    if (this.#coverage === undefined || this.#previous === undefined) throw new Error('there is no release to follow')
     const coverage = this.#asFollowed(found.coverage)
-    const expected = { coverage: this.#coverage, restatements: this.#restatements }
+    const { manifest } = this.#previous
+    const expected = { manifest, coverage: this.#coverage, restatements: this.#restatements }
     verifyLedger(this.#dataset, this.#index, { ...found, coverage }, expected)
     const standing = { index: this.#index, holdings: this.#holdings, made: this.#made }
     return verifyPeriods(this.#dataset, coverage, standing, this.#database)

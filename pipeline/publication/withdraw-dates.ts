@@ -77,9 +77,8 @@ export async function withdrawDates(
     const folder = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
     const { index } = await recover(folder, database)
     const planned = await plan(publicDir, index, asked, database)
-    const path = PublishedDates.pathIn(config.dataDir)
-    const synthetic = await isSynthetic(publicDir, index)
-    const ledger = await PublishedDates.open(path, { key: await secret.keyFor('dates'), synthetic })
+    const path = PublishedDates.pathIn(config.dataDir, await isSynthetic(publicDir, index))
+    const ledger = await PublishedDates.open(path, await secret.keyFor('dates'))
     const isNeeded = planned.releases.length > 0
     const next = isNeeded ? await takeOut({ folder, ledger, index }, planned, database, effects) : index
     await eraseInputs(next, folder)

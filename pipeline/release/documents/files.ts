@@ -65,6 +65,11 @@ export const FILE_KINDS: Readonly<Record<string, FileKind>> = {
     format: 'json',
     content_type: 'application/json',
   },
+  'disclosure.json': {
+    title: 'The rule that keeps numbers from telling about single customers, and since when',
+    format: 'json',
+    content_type: 'application/json',
+  },
   'provenance.json': {
     title: 'What the release was made from and with: hashes of inputs, versions of programs',
     format: 'json',
