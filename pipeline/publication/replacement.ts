@@ -101,10 +101,7 @@ function draftOf(
 }
 
 /** `disclosure.json` for rows that stay. Counts in bands are those of the release that had all of them. */
-function disclosureWithout(
-  file: DisclosureFile | undefined,
-  rows: readonly RankingRow[],
-): DisclosureFile | undefined {
+function disclosureWithout(file: DisclosureFile | undefined, rows: readonly RankingRow[]): DisclosureFile | undefined {
   if (file === undefined) return undefined
   const dates = [...new Set(rows.map(({ date }) => date))]
   const ruleAt = (date: UtcDate) => file.periods.find((period) => isBetween(date, period))?.rule ?? null

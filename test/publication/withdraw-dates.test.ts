@@ -1,14 +1,17 @@
 /** `tokenboard withdraw --reason privacy --dates`: nothing published tells of the dates, and a stop at any step is mended. */
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toJson } from '../../pipeline/base/json.ts'
 import { Coverage } from '../../pipeline/contract/history.ts'
 import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
+import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import { text } from '../support/history.ts'
 import {
+  buildIn,
   copyWorkspace,
   createWorkspace,
   newWorkspace,
@@ -22,7 +25,8 @@ import {
   type Workspace,
   withdrawDatesIn,
 } from '../support/pipeline.ts'
-import { release, verifyFolder } from '../support/releases.ts'
+import { deliver, release, type Use, verifyFolder } from '../support/releases.ts'
+import { newRuledGateway, type RuledGateway, SAFE } from '../support/ruled-gateway.ts'
 
 const [FIRST, SECOND, THIRD] = ['20250305T100000Z', '20250309T100000Z', '20250310T100000Z']
 /** What takes the place of the third one. */
@@ -224,4 +228,117 @@ it('changes nothing when Ctrl-C comes before the switch', async () => {
   await expect(withdrawing).rejects.toThrow()
   expect(await snapshotTree(workspace.publicDir)).toEqual(before)
   expect(await readdir(join(workspace.dataDir, 'disclosure'))).toEqual(['secret.key'])
+})
+
+describe('later builds', () => {
+  const logs: Use[] = [['2025-02-27', 12], ['2025-03-01', 17], ['2025-03-02', 73019], ['2025-03-03', 81573, 'secret'], ['2025-03-04', 19], ['2025-03-10', 23]] // biome-ignore format: rows
+
+  it('leave the dates out, whatever the records say', async () => {
+    const workspace = await copyWorkspace(original)
+    await withdrawDatesIn(workspace, DATES, AT)
+    await deliver(workspace, logs)
+    const { warnings } = await buildIn(workspace, '2025-03-11T10:00:00Z')
+    expect(rowsOf(await publishedCsv(workspace))).toEqual([...REST, '2025-03-10 a 23'])
+    expect(warnings.map(({ date }) => date)).not.toContain('2025-03-02')
+    expect(await tellers(workspace.publicDir)).toEqual([])
+    await verifyFolder(workspace.publicDir)
+  })
+
+  it('have the dates again after --republish, and nothing is kept of the withdrawal', async () => {
+    const workspace = await copyWorkspace(original)
+    await withdrawDatesIn(workspace, DATES, AT)
+    const back = await withdrawDatesIn(workspace, '2025-03-03', AT, {}, { republish: true })
+    expect(back).toMatchObject({ outcome: 'unchanged', republish: true })
+    await deliver(workspace, logs)
+    await buildIn(workspace, '2025-03-11T10:00:00Z')
+    expect(rowsOf(await publishedCsv(workspace)).filter((row) => row < '2025-03-04')).toEqual([
+      '2025-02-27 a 12',
+      '2025-03-01 a 17',
+      '2025-03-03 secret 81573',
+    ])
+    await verifyFolder(workspace.publicDir)
+    await withdrawDatesIn(workspace, DATES, '2025-03-12T10:00:00Z', {}, { republish: true })
+    expect(await readdir(join(workspace.dataDir, 'disclosure'))).toEqual(['secret.key'])
+  })
+
+  it('stop if a withdrawal stopped before its switch, because changes.csv would list the rows', async () => {
+    const workspace = await copyWorkspace(original)
+    const files = filesAfter((path) => {
+      if (String(path).endsWith('.staging/switching')) throw new Error('no space left')
+    })
+    await expect(withdrawDatesIn(workspace, DATES, AT, { files })).rejects.toThrow(
+      'the withdrawal of 2025-03-02 to 2025-03-03 is not complete: no space left; run the same command again',
+    )
+    await expect(buildIn(workspace, '2025-03-11T10:00:00Z')).rejects.toThrow(
+      /has 2025-03-02 to 2025-03-03, which .* complete it: tokenboard withdraw --reason privacy --dates 2025-03-02\.\.2025-03-03/,
+    )
+    await withdrawDatesIn(workspace, DATES, AT)
+    expect(await tellers(workspace.publicDir)).toEqual([])
+  })
+})
+
+it('cannot make again what it made of published rows', async () => {
+  const workspace = await copyWorkspace(original)
+  await withdrawDatesIn(workspace, DATES, AT)
+  const { code, stderr } = await runCli(['reproduce', NEXT], settings(workspace, AT))
+  expect(code).toBe(2)
+  expect(stderr).toContain('was made of published rows when dates were taken out')
+})
+
+it('refuses an index whose hashes were removed without a privacy withdrawal', async () => {
+  const workspace = await copyWorkspace(original)
+  const path = join(workspace.publicDir, INDEX_PATH)
+  const { releases, ...rest } = await readIndexOf(workspace)
+  const [first, ...others] = releases.map(({ content_hash: _, manifest_sha256: _manifest, ...entry }) => entry)
+  await writeFile(path, toJson({ ...rest, releases: [first, ...others] }))
+  await expect(verifyFolder(workspace.publicDir)).rejects.toThrow(
+    /content_hash: must be there, unless the release was withdrawn for privacy/,
+  )
+})
+
+describe('under a disclosure rule', () => {
+  const TAKEN_OUT = '2025-03-02'
+
+  /** Two releases with three dates. */
+  async function publishedGateway(): Promise<RuledGateway> {
+    const gateway = await newRuledGateway()
+    await gateway.deliver('2025-03-01', { a: SAFE })
+    await gateway.deliver('2025-03-02', { a: SAFE, b: { dora: 73019, ben: 60000, cleo: 50000 } })
+    await gateway.build('2025-03-04')
+    await gateway.deliver('2025-03-03', { a: SAFE })
+    await gateway.build('2025-03-05')
+    return gateway
+  }
+
+  it('removes salts from the index and rows from the list of dates, which later builds leave out', async () => {
+    const gateway = await publishedGateway()
+    const { workspace } = gateway
+    const salts = (await readIndexOf(workspace)).releases.map(({ salt }) => salt)
+    expect(salts).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)])
+    expect(salts[0]).not.toBe(salts[1])
+    const summary = await withdrawDatesIn(workspace, TAKEN_OUT, '2025-03-05T13:00:00Z')
+    expect(summary).toMatchObject({ unsalted: [], is_replaced: true })
+    await gateway.verify()
+    const { releases } = await readIndexOf(workspace)
+    expect(releases.map(({ salt }) => salt !== undefined)).toEqual([false, false, true])
+    expect(await gateway.days()).toEqual(['2025-03-01 final', '2025-03-02 not_published', '2025-03-03 final'])
+    expect(await gateway.disclosure()).toMatchObject({ since: '2025-03-01', release: '20250305T120001Z' })
+    const dates = await readFile(gateway.datesFile, 'utf8')
+    expect(dates).toContain('"date":"2025-03-02","release":"20250304T120000Z"')
+    expect(dates).toContain('"withdrawn_at":"2025-03-05T13:00:00Z"')
+    expect(dates).not.toContain('183019')
+
+    await gateway.deliver('2025-03-04', { a: SAFE })
+    expect(await gateway.build('2025-03-06')).toEqual(['2025-03-01 a 60', '2025-03-03 a 60', '2025-03-04 a 60'])
+    await gateway.verify()
+    expect(await gateway.reproduce('2025-03-06')).toMatchObject({ equal: true })
+  })
+
+  it('publishes the dates again without a customer who was removed', async () => {
+    const gateway = await publishedGateway()
+    await gateway.deliver('2025-03-02', { a: { ben: 20, cleo: 10, emil: 5 } })
+    await withdrawDatesIn(gateway.workspace, TAKEN_OUT, '2025-03-05T13:00:00Z', {}, { republish: true })
+    expect(await gateway.build('2025-03-06')).toEqual(['2025-03-01 a 60', '2025-03-02 a 35', '2025-03-03 a 60'])
+    await gateway.verify()
+  })
 })
