@@ -70,6 +70,7 @@ import { type Input, keepFacts, keptWarnings } from './release/inputs.ts'
 import type { Ingredients } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
+import { saltsOf } from './release/salt.ts'
 import { draftManifest } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import { protectionOf } from './rollup/contributors.ts'
@@ -158,9 +159,9 @@ export async function build(
   const explanation = { reason, note: note === undefined ? null : readNote('--note', note) }
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
-    const { database, folder, publicDir, stateDir } = workspace
+    const { database, folder, publicDir, stateDir, secret } = workspace
     const { files } = effects
-    const published = { publicDir, dataDir: config.dataDir, stateDir, files }
+    const published = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
     const { index, completed } = dryRun ? await previewHistory(publicDir) : await recover(published, database)
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)
