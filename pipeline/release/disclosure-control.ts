@@ -7,6 +7,7 @@ import { type Manifest, type ReleaseName, releasePath } from '../contract/manife
 import type { RankingRow } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { LOST_DISCLOSURE, refuseLooser } from '../dataset/looser-disclosure.ts'
+import { describeRange, toRanges } from '../dataset/old-counts.ts'
 import type { RankingRule } from '../dataset/rank.ts'
 import type { Sources } from '../raw/sources.ts'
 import { readDisclosure } from './disclosure-file.ts'
@@ -56,6 +57,7 @@ export async function openControl(
   }
   const key = await keyOf(path, secret)
   const dates = isForgotten ? PublishedDates.empty(path, key) : await PublishedDates.open(path, key)
+  if (current !== undefined) await checkTakenOut(dates, current)
   if (current !== undefined && (rule ?? ruleOf(stated)) !== undefined) await addCurrent(dates, current, accepted)
   return { setting, dates }
 }
@@ -66,6 +68,18 @@ async function keyOf(path: string, secret: Secret): Promise<string> {
     throw new BuildError(`${path} is there, but not the secret that sealed it; restore ${dirname(path)} from a backup`)
   }
   return secret.keyFor('dates')
+}
+
+/** Throws `BuildError` if a withdrawal of dates stopped before its switch: the next `changes.csv` would list their rows. */
+async function checkTakenOut(dates: PublishedDates, { manifest, readRows }: CurrentRelease): Promise<void> {
+  const withdrawn = new Set(dates.all.filter((each) => each.withdrawn_at !== undefined).map(({ date }) => date))
+  if (withdrawn.size === 0) return
+  const [left] = toRanges((await readRows()).map(({ date }) => date).filter((date) => withdrawn.has(date)))
+  if (left === undefined) return
+  throw new BuildError(
+    `release ${manifest.release} still has ${describeRange(left)}, which a withdrawal that was stopped takes out; ` +
+      `complete it: tokenboard withdraw --reason privacy --dates ${left.start_date}..${left.end_date}`,
+  )
 }
 
 /** Freezes the dates of the current release. Those that a rule published must be known, or their loss accepted. */
