@@ -6,6 +6,7 @@ import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
 import { counted } from './base/numbers.ts'
+import { ruleOf } from './contract/disclosure.ts'
 import { DISCLOSURE_FILE } from './contract/disclosure-file.ts'
 import {
   type DataVersion,
@@ -50,7 +51,7 @@ import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
 import { publish, recover } from './publication/publish.ts'
-import { keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
+import { factsToKeep, keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
 import type { Sources } from './raw/sources.ts'
@@ -64,10 +65,12 @@ import {
 import { type CurrentRelease, type DisclosureControl, openControl, rankingRule } from './release/disclosure-control.ts'
 import { type DraftChanges, describeChanges, type Explanation, restatedDates } from './release/draft-changes.ts'
 import { currentEntry } from './release/index.ts'
-import { inputNames } from './release/input-names.ts'
-import { type Input, keepInputs } from './release/inputs.ts'
+import { publicHashes } from './release/input-names.ts'
+import { type Input, keepFacts, keptWarnings } from './release/inputs.ts'
+import type { Ingredients } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
+import { saltsOf } from './release/salt.ts'
 import { draftManifest } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
 import { protectionOf } from './rollup/contributors.ts'
@@ -156,9 +159,9 @@ export async function build(
   const explanation = { reason, note: note === undefined ? null : readNote('--note', note) }
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
-    const { database, folder, publicDir, stateDir } = workspace
+    const { database, folder, publicDir, stateDir, secret } = workspace
     const { files } = effects
-    const published = { publicDir, dataDir: config.dataDir, stateDir, files }
+    const published = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
     const { index, completed } = dryRun ? await previewHistory(publicDir) : await recover(published, database)
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)
@@ -273,10 +276,12 @@ export async function prepare(
     oldCounts: account.oldCounts,
     disclosure: disclosed?.statement ?? (control.setting === 'none' ? 'none' : undefined),
   })
-  const nameOf = await inputNames(sources, workspace.inputKey)
-  const ingredients = {
+  const isPrivate = disclosed !== undefined
+  const { nameOf, registry } = await publicHashes(sources, isPrivate, workspace)
+  const ingredients: Ingredients = {
     inputs: inputs.map((input) => ({ ...input, sha256: nameOf(input) })),
-    registry: sources.registry_files,
+    form: isPrivate ? 'root' : 'counted',
+    registry,
     ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
   }
   const { names } = sources.registry
@@ -340,7 +345,7 @@ async function release(
       `there is already a release as of ${draft.manifest.as_of} and its data differ; give a later AS_OF`,
     )
   }
-  const published = current === undefined ? [] : await publishedWarnings(path(current.release))
+  const published = current === undefined ? [] : await warningsOf(current, path(current.release), folder.dataDir)
   checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
@@ -369,6 +374,10 @@ async function release(
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }
 }
 
+function warningsOf({ release, disclosure }: Manifest, path: string, dataDir: string): Promise<Warning[]> {
+  return ruleOf(disclosure) === undefined ? publishedWarnings(path) : keptWarnings(dataDir, release)
+}
+
 function reportStart({ notice }: ChosenChain, { report }: Effects): void {
   if (notice !== undefined) report({ kind: 'notice', message: notice })
 }
@@ -386,9 +395,8 @@ async function publishRelease(
     const manifest = await stageDraft(draft, changed, staging, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
-    const { inputs } = draft.ingredients
     await keepDates(draft, files)
-    await keepInputs(inputs, { dataDir: folder.dataDir, release: manifest.release, files })
+    await keepFacts(factsToKeep(draft), { dataDir: folder.dataDir, release: manifest.release, files })
     if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
     await publish(folder, { path: staging, release }, chain, database, signal)

@@ -63,6 +63,14 @@ export function ruleOf(statement: DisclosureStatement | undefined): DisclosureSe
   return statement === undefined || statement === 'none' ? undefined : statement.rule
 }
 
+/** The rule in one line, such as `min_contributors=5; p_percent=10; publish_after_days=3`; undefined without one. */
+export function ruleInLine(statement: DisclosureStatement | undefined): string | undefined {
+  const rule = ruleOf(statement)
+  if (rule === undefined) return undefined
+  const { min_contributors, p_percent, publish_after_days } = rule
+  return `min_contributors=${min_contributors}; p_percent=${p_percent}; publish_after_days=${publish_after_days}`
+}
+
 /** A count as a band: exact counts of what is not published could tell about customers. */
 export const Band = z.string().regex(/^(fewer than 10|[1-9]0* to 9+)$/)
 export type Band = z.infer<typeof Band>

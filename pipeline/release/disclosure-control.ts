@@ -7,6 +7,7 @@ import { type Manifest, type ReleaseName, releasePath } from '../contract/manife
 import type { RankingRow } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { LOST_DISCLOSURE, refuseLooser } from '../dataset/looser-disclosure.ts'
+import { describeRange, toRanges } from '../dataset/old-counts.ts'
 import type { RankingRule } from '../dataset/rank.ts'
 import type { Sources } from '../raw/sources.ts'
 import { readDisclosure } from './disclosure-file.ts'
@@ -56,6 +57,7 @@ export async function openControl(
   }
   const key = await keyOf(path, secret)
   const dates = isForgotten ? PublishedDates.empty(path, key) : await PublishedDates.open(path, key)
+  if (current !== undefined) await checkTakenOut(dates, current)
   if (current !== undefined && (rule ?? ruleOf(stated)) !== undefined) await addCurrent(dates, current, accepted)
   return { setting, dates }
 }
@@ -68,13 +70,25 @@ async function keyOf(path: string, secret: Secret): Promise<string> {
   return secret.keyFor('dates')
 }
 
+/** Throws `BuildError` if a withdrawal of dates stopped before its switch: the next `changes.csv` would list their rows. */
+async function checkTakenOut(dates: PublishedDates, { manifest, readRows }: CurrentRelease): Promise<void> {
+  const withdrawn = new Set(dates.all.filter((each) => each.withdrawn_at !== undefined).map(({ date }) => date))
+  if (withdrawn.size === 0) return
+  const [left] = toRanges((await readRows()).map(({ date }) => date).filter((date) => withdrawn.has(date)))
+  if (left === undefined) return
+  throw new BuildError(
+    `release ${manifest.release} still has ${describeRange(left)}, which a withdrawal that was stopped takes out; ` +
+      `complete it: tokenboard withdraw --reason privacy --dates ${left.start_date}..${left.end_date}`,
+  )
+}
+
 /** Freezes the dates of the current release. Those that a rule published must be known, or their loss accepted. */
 async function addCurrent(dates: PublishedDates, current: CurrentRelease, accepted: readonly string[]): Promise<void> {
-  const { release, disclosure } = current.manifest
+  const { release, disclosure, synthetic } = current.manifest
   const rows = (await current.readRows()).filter(({ date }) => !dates.has(date))
   const [lost] = rows
   if (lost === undefined) return
-  if (ruleOf(disclosure) !== undefined && !accepted.includes(LOST_DISCLOSURE)) {
+  if (ruleOf(disclosure) !== undefined && !synthetic && !accepted.includes(LOST_DISCLOSURE)) {
     throw lostDates(dates.path, lost.date, release)
   }
   const rules = await readRules(current)
@@ -119,7 +133,7 @@ export async function controlBefore(
   if (ruleOf(disclosure) === undefined && !(await isThere(path))) return { setting, dates: undefined }
   const dates = await PublishedDates.open(path, await keyOf(path, secret))
   const lost = rows.find(({ date }) => !dates.has(date))
-  if (ruleOf(disclosure) !== undefined && lost !== undefined) {
+  if (ruleOf(disclosure) !== undefined && !synthetic && lost !== undefined) {
     throw new BuildError(
       `${path} does not know ${lost.date}, which release ${release} has; it cannot be made again without that list: ` +
         `restore the folder ${dirname(path)} from a backup`,
