@@ -262,7 +262,11 @@ const Outline = z.looseObject({
     .optional()
     .catch([]),
   engine: z
-    .looseObject({ visibility: z.unknown(), rollup_files: z.unknown().optional(), contributors: z.unknown().optional() })
+    .looseObject({
+      visibility: z.unknown(),
+      rollup_files: z.unknown().optional(),
+      contributors: z.unknown().optional(),
+    })
     .optional()
     .catch({ visibility: null, rollup_files: undefined, contributors: undefined }),
   disclosure: z.looseObject({}).optional().catch(undefined),
