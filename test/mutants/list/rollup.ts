@@ -120,8 +120,8 @@ export const rollup: Mutant[] = [
     name: 'files-without-contributors-kept',
     promise: 'Files whose contributors an earlier version did not read are read again.',
     file: 'pipeline/rollup/reading.ts',
-    find: 'readsContributor(source) ? `${reading}${WITH_CONTRIBUTORS}` : reading',
-    replace: 'reading',
+    find: 'return `${reading}${WITH_CONTRIBUTORS}`',
+    replace: 'return reading',
     tests: ['test/rollup/contributors.test.ts'],
   },
   {
