@@ -2,9 +2,9 @@ import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { CliError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
-import { formatInteger, formatShare } from '../base/numbers.ts'
+import { counted, formatInteger, formatShare } from '../base/numbers.ts'
 import { DEFAULT_RULE } from '../contract/disclosure.ts'
-import { describeRule, describeUnsafe } from '../dataset/disclosure.ts'
+import { type DisclosureMeasures, describeRule, describeUnsafe, unitOf } from '../dataset/disclosure.ts'
 import type { DisclosureReport } from '../rollup/disclosure-report.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
@@ -13,14 +13,14 @@ import { table } from './table.ts'
 export const disclosure = new Command('disclosure')
   .description('Measure what a release of your logs would tell about single customers. Publishes and keeps nothing.')
   .addOption(
-    new Option('--min-contributors <number>', 'how many customers a published number must have')
-      .default(DEFAULT_RULE.min_contributors)
-      .argParser((text) => wholeNumber('--min-contributors', text, 1_000_000)),
+    new Option('--min-contributors <number>', 'how many customers a published number must have').argParser((text) =>
+      wholeNumber('--min-contributors', text, 1_000_000),
+    ),
   )
   .addOption(
-    new Option('--p-percent <number>', 'how closely no customer may estimate another, in percent')
-      .default(DEFAULT_RULE.p_percent)
-      .argParser((text) => wholeNumber('--p-percent', text, 100)),
+    new Option('--p-percent <number>', 'how closely no customer may estimate another, in percent').argParser((text) =>
+      wholeNumber('--p-percent', text, 100),
+    ),
   )
   .option('--json', 'print the measures as one JSON object on stdout')
   .addHelpText(
@@ -28,18 +28,22 @@ export const disclosure = new Command('disclosure')
     `
 A number of tokens is safe if enough customers have a part in it and none of them is so large that the next one can
 estimate it (docs/publishing.md). Customers are the column "contributor" of the records, or their API keys if the source
-says "contributors": "keys". What this prints is private: it names the numbers that are not safe.
+says "contributors": "keys". The rule is that of the sources file, or ${DEFAULT_RULE.min_contributors} customers and ${DEFAULT_RULE.p_percent} percent. "protected" are the tokens
+that are not exempt, and "largest" is the share that one customer has of them. What this prints is private.
 
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
   )
   .action(async ({ minContributors, pPercent, json = false }) => {
     const config = readPipelineConfig()
     const clock = () => new Date()
-    const rule = { min_contributors: minContributors, p_percent: pPercent }
+    const given = {
+      ...(minContributors !== undefined && { min_contributors: minContributors }),
+      ...(pPercent !== undefined && { p_percent: pPercent }),
+    }
     const report = await withInterrupt(async (signal) => {
       const { reportDisclosure } = await import('../rollup/disclosure-report.ts')
       const effects = { now: clock, report: createReporter(process.stderr, clock), signal, files: realFiles }
-      return reportDisclosure(config, effects, rule)
+      return reportDisclosure(config, effects, given)
     })
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : describe(report))
   })
@@ -49,16 +53,14 @@ function wholeNumber(flag: string, text: string, most: number): number {
   throw new CliError(`${flag} ${text}: must be a whole number from 1 to ${formatInteger(most)}`)
 }
 
-function describe({ rule, measures, worst_cells }: DisclosureReport): string {
-  const { tokens, named_tokens, joined_cells, unsafe_cells, dates, dates_left_out } = measures
+function describe({ rule, protects, measures, worst_cells }: DisclosureReport): string {
+  const { tokens, named_tokens, joined_cells, dates, dates_left_out } = measures
   const lines = [
-    ...(measures.has_contributors
-      ? []
-      : ['no record says whose usage it is: each number counts as that of one customer']),
-    `rule      ${describeRule(rule)}`,
+    ...describeKnown(measures, unitOf(protects)),
+    `rule      ${describeRule(rule, protects)}`,
     `unsafe    ${describeUnsafe(measures)}`,
     `named     ${formatShare(BigInt(named_tokens), BigInt(tokens))} of the tokens`,
-    `joined    ${formatInteger(joined_cells)} would be part of "other", ${formatInteger(joined_cells - unsafe_cells)} of them to make it safe`,
+    `joined    ${counted(joined_cells, 'number')} of named models would be part of "other", to protect and to make it safe`,
     `dates     ${formatInteger(dates_left_out)} of ${formatInteger(dates)} would not be published`,
   ]
   if (worst_cells.length === 0) return `${lines.join('\n')}\n`
@@ -66,9 +68,15 @@ function describe({ rule, measures, worst_cells }: DisclosureReport): string {
     date,
     model_permaslug,
     formatInteger(cell.tokens),
+    formatInteger(cell.protected_tokens),
     formatInteger(cell.contributors),
     `${(cell.largest_share * 100).toFixed(1)} %`,
   ])
-  const head = ['date', 'model', 'tokens', 'customers', 'largest']
+  const head = ['date', 'model', 'tokens', 'protected', `${unitOf(protects)}s`, 'largest']
   return `${lines.join('\n')}\n\n${table([head, ...rows], 2)}`
+}
+
+function describeKnown({ has_contributors, protected_tokens }: DisclosureMeasures, unit: string): string[] {
+  if (protected_tokens === '0') return ['all usage is exempt: none belongs to a customer']
+  return has_contributors ? [] : [`no record names the ${unit}: each number counts as that of one ${unit}`]
 }
