@@ -4,10 +4,14 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
 import { toJson } from '../../pipeline/base/json.ts'
 import { Coverage } from '../../pipeline/contract/history.ts'
 import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
+import { exportPublished } from '../../pipeline/publication/export.ts'
+import { verifyUrl } from '../../pipeline/publication/verify-remote.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import { text } from '../support/history.ts'
 import {
@@ -27,6 +31,7 @@ import {
 } from '../support/pipeline.ts'
 import { deliver, release, type Use, verifyFolder } from '../support/releases.ts'
 import { newRuledGateway, type RuledGateway, SAFE } from '../support/ruled-gateway.ts'
+import { serveFolder } from '../support/static-host.ts'
 
 const [FIRST, SECOND, THIRD] = ['20250305T100000Z', '20250309T100000Z', '20250310T100000Z']
 /** What takes the place of the third one. */
@@ -109,6 +114,20 @@ it('removes the hashes of withdrawn releases from the index and the tombstones, 
     expect(tombstone).not.toMatch(/sha256/)
   }
   expect((await readdir(join(workspace.dataDir, 'provenance'))).sort()).toEqual([`${FIRST}.json`])
+})
+
+it('is followed by copies and mirrors', async () => {
+  const workspace = await copyWorkspace(original)
+  const folder = join(workspace.root, 'copy')
+  const config = readPipelineConfig(settings(workspace, AT))
+  const { signal } = new AbortController()
+  const effects = { now: () => new Date(AT), report: () => {}, signal, files: realFiles }
+  await exportPublished(config, effects, { folder })
+  await withdrawDatesIn(workspace, DATES, AT)
+  await exportPublished(config, effects, { folder })
+  expect(await tellers(folder)).toEqual([])
+  const { url } = await serveFolder(folder)
+  expect(await verifyUrl(url, { signal, report: () => {}, onVerified: () => {} })).toMatchObject({ latest: NEXT })
 })
 
 it('keeps days and months that stay as they are, and says that the others were removed', async () => {
