@@ -18,6 +18,7 @@ import {
   buildIn,
   copyWorkspace,
   createWorkspace,
+  datasetFolder,
   newWorkspace,
   publishedCsv,
   readLatest,
@@ -28,6 +29,7 @@ import {
   snapshotTree,
   type Workspace,
   withdrawDatesIn,
+  withdrawIn,
 } from '../support/pipeline.ts'
 import { deliver, release, type Use, verifyFolder } from '../support/releases.ts'
 import { newRuledGateway, type RuledGateway, SAFE } from '../support/ruled-gateway.ts'
@@ -169,6 +171,18 @@ it('keeps a current release that does not tell of the dates', async () => {
   await verifyFolder(workspace.publicDir)
 })
 
+it('removes the hashes and restatements of releases that were withdrawn before for another reason', async () => {
+  const workspace = await copyWorkspace(original)
+  await withdrawIn(workspace, THIRD, AT)
+  await release(workspace, [['2025-02-27', 12], ['2025-03-01', 17], ['2025-03-02', 73019], ['2025-03-04', 19]], '2025-03-10T13:00:00Z') // biome-ignore format: rows
+  const { releases } = await withdrawDatesIn(workspace, DATES, '2025-03-10T14:00:00Z')
+  expect(releases).toEqual([SECOND, THIRD, '20250310T130000Z'])
+  expect(await tellers(workspace.publicDir)).toEqual([])
+  expect(await text(workspace, `releases/${THIRD}/TOMBSTONE.json`)).not.toContain('sha256')
+  expect(rowsOf(await publishedCsv(workspace))).toEqual(REST)
+  await verifyFolder(workspace.publicDir)
+})
+
 it('refuses to take out all dates that there are', async () => {
   const workspace = await newWorkspace()
   await release(workspace, [['2025-03-02', 73019]], '2025-03-08T10:00:00Z')
@@ -227,8 +241,15 @@ it('a stop at any step leaves the old releases or none of the dates, and the sam
     await expect(withdrawDatesIn(workspace, DATES, AT, { files: crashAfter(last) })).rejects.toThrow(LOST)
     const { path } = await readLatest(workspace)
     expect(await text(workspace, `${path}manifest.json`), `lost after step ${last}`).toContain('"content_hash"')
-    const { outcome } = await withdrawDatesIn(workspace, DATES, AT)
-    if (outcome === 'unchanged') completed += 1
+    const isBegun = (await readdir(join(datasetFolder(workspace), 'releases'))).includes(NEXT)
+    if (isBegun && last % 2 === 1) {
+      await deliver(workspace, [])
+      await expect(buildIn(workspace, '2025-03-11T10:00:00Z')).rejects.toThrow(/there is no public usage/)
+    } else {
+      const { outcome } = await withdrawDatesIn(workspace, DATES, AT)
+      expect(outcome).toBe(isBegun ? 'unchanged' : 'withdrawn')
+    }
+    if (isBegun) completed += 1
     expect(await snapshotTree(workspace.publicDir), `lost after step ${last}`).toEqual(expected)
     expect(await readdir(join(workspace.dataDir, 'provenance'))).toEqual([`${FIRST}.json`])
     await removeWorkspace(workspace)
