@@ -6,6 +6,7 @@ import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
 import { counted } from './base/numbers.ts'
+import { ruleOf } from './contract/disclosure.ts'
 import { DISCLOSURE_FILE } from './contract/disclosure-file.ts'
 import {
   type DataVersion,
@@ -32,7 +33,6 @@ import {
   toWarning,
   type Warning,
 } from './dataset/checks.ts'
-import type { DisclosureMeasures } from './dataset/disclosure.ts'
 import { refuseNewReading } from './dataset/new-reading.ts'
 import { refuseOldCounts } from './dataset/old-counts.ts'
 import { checkWithheldShare, describeUnknown, measureShare, type PublishedShare } from './dataset/published-share.ts'
@@ -51,7 +51,7 @@ import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
 import { publish, recover } from './publication/publish.ts'
-import { keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
+import { factsToKeep, keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
 import type { Sources } from './raw/sources.ts'
@@ -65,14 +65,16 @@ import {
 import { type CurrentRelease, type DisclosureControl, openControl, rankingRule } from './release/disclosure-control.ts'
 import { type DraftChanges, describeChanges, type Explanation, restatedDates } from './release/draft-changes.ts'
 import { currentEntry } from './release/index.ts'
-import { inputNames } from './release/input-names.ts'
-import { type Input, keepInputs } from './release/inputs.ts'
+import { publicHashes } from './release/input-names.ts'
+import { type Input, keepFacts, keptWarnings } from './release/inputs.ts'
+import type { Ingredients } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
 import { saltsOf } from './release/salt.ts'
 import { draftManifest } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
-import { measureContributors } from './rollup/disclosure-report.ts'
+import { protectionOf } from './rollup/contributors.ts'
+import { type MeasuredRisk, measureContributors } from './rollup/disclosure-report.ts'
 import {
   chooseSources,
   type Intake,
@@ -119,7 +121,7 @@ export interface BuildSummary {
   records: RecordCounts
   published_share: PublishedShare
   /** What the default rule would let through, if records have contributors and no rule is in force. */
-  disclosure?: DisclosureMeasures
+  disclosure?: MeasuredRisk
   /** What the rule in force did. Private. */
   disclosure_rule?: DisclosureSummary
   sources_without_request_id: SourceWithoutIds[]
@@ -171,8 +173,9 @@ export async function build(
     const sources = await withObjects(chosen, workspace, config, effects)
     for (const message of await describeUnread(sources)) effects.report({ kind: 'notice', message })
     const current = await findCurrent(index, publicDir, synthetic, database)
-    const { dataDir } = config
-    const control = await openControl(sources, { dataDir, synthetic, secret: workspace.secret, current, accepted })
+    const kept = { dataDir: config.dataDir, synthetic, secret: workspace.secret }
+    const protection = protectionOf(sources)
+    const control = await openControl(sources.disclosure, { ...kept, protection, current, accepted })
     const intake = { config, asOf, sources, synthetic, publisher, reread, control, mayFollowSample: !synthetic }
     const { draft, usage } = await prepare(workspace, intake, effects)
     const summary = await release(
@@ -254,7 +257,7 @@ export async function prepare(
   const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }
   const detail = { ...facts, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
-  const disclosed = disclose(control, sources, ranking, releaseName(toTimestamp(asOf)))
+  const disclosed = disclose(control, protectionOf(sources), ranking, releaseName(toTimestamp(asOf)))
   if (disclosed !== undefined) {
     await replaceFile(effects.files, join(stateDir, DISCLOSURE_FILE), toJson(disclosureDetail(disclosed)))
   }
@@ -273,10 +276,12 @@ export async function prepare(
     oldCounts: account.oldCounts,
     disclosure: disclosed?.statement ?? (control.setting === 'none' ? 'none' : undefined),
   })
-  const nameOf = await inputNames(sources, workspace.inputKey)
-  const ingredients = {
+  const isPrivate = disclosed !== undefined
+  const { nameOf, registry } = await publicHashes(sources, isPrivate, workspace)
+  const ingredients: Ingredients = {
     inputs: inputs.map((input) => ({ ...input, sha256: nameOf(input) })),
-    registry: sources.registry_files,
+    form: isPrivate ? 'root' : 'counted',
+    registry,
     ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
   }
   const { names } = sources.registry
@@ -332,7 +337,7 @@ async function release(
     current === undefined ? [] : await readBack(database, path(current.release), 'rankings-daily.parquet')
   const changes = dryRun && {
     changes: { facts, ...compareRows(previous, ranking.rows) },
-    newest_rows: ranking.rows.filter(({ date }) => date === draft.manifest.end_date),
+    newest_rows: ranking.rows.filter(({ date }) => date === ranking.rows.at(-1)?.date),
   }
   if (isUnchanged) return { ...summarize('unchanged', current, draft, path(current.release)), ...changes }
   if (index.releases.some((entry) => entry.release === draft.manifest.release)) {
@@ -340,7 +345,7 @@ async function release(
       `there is already a release as of ${draft.manifest.as_of} and its data differ; give a later AS_OF`,
     )
   }
-  const published = current === undefined ? [] : await publishedWarnings(path(current.release))
+  const published = current === undefined ? [] : await warningsOf(current, path(current.release), folder.dataDir)
   checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
@@ -369,6 +374,10 @@ async function release(
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }
 }
 
+function warningsOf({ release, disclosure }: Manifest, path: string, dataDir: string): Promise<Warning[]> {
+  return ruleOf(disclosure) === undefined ? publishedWarnings(path) : keptWarnings(dataDir, release)
+}
+
 function reportStart({ notice }: ChosenChain, { report }: Effects): void {
   if (notice !== undefined) report({ kind: 'notice', message: notice })
 }
@@ -386,9 +395,8 @@ async function publishRelease(
     const manifest = await stageDraft(draft, changed, staging, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
-    const { inputs } = draft.ingredients
     await keepDates(draft, files)
-    await keepInputs(inputs, { dataDir: folder.dataDir, release: manifest.release, files })
+    await keepFacts(factsToKeep(draft), { dataDir: folder.dataDir, release: manifest.release, files })
     if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
     await publish(folder, { path: staging, release }, chain, database, signal)

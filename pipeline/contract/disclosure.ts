@@ -51,6 +51,9 @@ export const RuleStatement = z.object({
 })
 export type RuleStatement = z.infer<typeof RuleStatement>
 
+/** Whom a rule protects, and whom not. */
+export type Protection = Pick<RuleStatement, 'protects' | 'exempt'>
+
 /** What a manifest says of disclosure control: that there was none, or the rule. */
 export const DisclosureStatement = z.union([z.literal('none'), RuleStatement])
 export type DisclosureStatement = z.infer<typeof DisclosureStatement>
@@ -58,6 +61,14 @@ export type DisclosureStatement = z.infer<typeof DisclosureStatement>
 /** The rule that a manifest states, if a rule was in force. */
 export function ruleOf(statement: DisclosureStatement | undefined): DisclosureSettings | undefined {
   return statement === undefined || statement === 'none' ? undefined : statement.rule
+}
+
+/** The rule in one line, such as `min_contributors=5; p_percent=10; publish_after_days=3`; undefined without one. */
+export function ruleInLine(statement: DisclosureStatement | undefined): string | undefined {
+  const rule = ruleOf(statement)
+  if (rule === undefined) return undefined
+  const { min_contributors, p_percent, publish_after_days } = rule
+  return `min_contributors=${min_contributors}; p_percent=${p_percent}; publish_after_days=${publish_after_days}`
 }
 
 /** A count as a band: exact counts of what is not published could tell about customers. */

@@ -1,12 +1,13 @@
 import type { Database } from '../base/database.ts'
 import type { Files } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
+import { ruleOf } from '../contract/disclosure.ts'
 import { DISCLOSURE_FILE } from '../contract/disclosure-file.ts'
 import type { Manifest, ManifestDraft } from '../contract/manifest.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'
+import { bandedQuality } from '../dataset/banded-quality.ts'
 import { CHANGES_FILE, writeChanges } from '../dataset/change-log.ts'
-import type { Finding } from '../dataset/checks.ts'
-import type { DisclosureMeasures } from '../dataset/disclosure.ts'
+import { type Finding, toPublicWarnings } from '../dataset/checks.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { MODELS_FILE, writeModels } from '../dataset/models-file.ts'
 import type { Share } from '../dataset/published-share.ts'
@@ -17,9 +18,10 @@ import type { ModelNames } from '../raw/registry.ts'
 import { type Disclosed, disclosureFile } from '../release/disclosed.ts'
 import type { DisclosureControl } from '../release/disclosure-control.ts'
 import type { DraftChanges } from '../release/draft-changes.ts'
-import { publishedInputs } from '../release/inputs.ts'
+import { type KeptFacts, publishedInputs } from '../release/inputs.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from '../release/provenance.ts'
 import { stageRelease } from '../release/stage.ts'
+import type { MeasuredRisk } from '../rollup/disclosure-report.ts'
 import { releaseChart, releasePage } from '../site/release-page.ts'
 
 /** A release that is being made: what a build knows before it decides whether to publish it. */
@@ -33,7 +35,7 @@ export interface ReleaseDraft {
   records: RecordCounts
   share: Share
   findings: Finding[]
-  disclosure?: DisclosureMeasures | undefined
+  disclosure?: MeasuredRisk | undefined
   control: DisclosureControl
   /** Undefined if no rule is in force. */
   disclosed: Disclosed | undefined
@@ -50,9 +52,10 @@ export async function stageDraft(
   const manifest = { ...draft.manifest, ...changed.facts }
   const { rows } = draft.ranking
   const models = modelFacts(rows, draft.names)
-  const quality = publicQuality(draft)
-  const { inputs, isListed, ...ingredients } = draft.ingredients
-  const provenance = provenanceOf(manifest, { ...ingredients, inputs: publishedInputs(inputs, isListed) })
+  const quality = ruleOf(manifest.disclosure) === undefined ? publicQuality(draft) : bandedQuality(manifest, draft)
+  const { inputs, form, last_credible_date, registry } = draft.ingredients
+  const told = form === 'root' ? { registry } : { registry, last_credible_date }
+  const provenance = provenanceOf(manifest, { ...told, inputs: publishedInputs(inputs, form) })
   const disclosed = draft.disclosed && toJson(disclosureFile(manifest, draft.disclosed))
   const texts = [
     {
@@ -69,6 +72,13 @@ export async function stageDraft(
   ]
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })
   return stageRelease({ draft: manifest, rows, texts, page, folder }, database, files)
+}
+
+/** The inputs, and what is not published under a disclosure rule because it tells about single dates. */
+export function factsToKeep({ ingredients, findings }: ReleaseDraft): KeptFacts {
+  const { inputs, form, last_credible_date } = ingredients
+  if (form !== 'root') return { inputs }
+  return { inputs, warnings: toPublicWarnings(findings), ...(last_credible_date && { last_credible_date }) }
 }
 
 /** Freezes what is published under a rule. A release that is then not published does no harm: the next one has its dates. */

@@ -3,7 +3,7 @@ import { BuildError } from '../base/errors.ts'
 import type { InputFile } from '../raw/files/find.ts'
 
 /** Raise this when the tables of the state change, and let `state/create` upgrade old ones. 0.1.0 has version 1. */
-const STATE_VERSION = 3
+const STATE_VERSION = 4
 
 export interface StateFile {
   file_id: number
@@ -56,7 +56,11 @@ export async function filesReadAs(database: Database, reading: string): Promise<
   return (await listFiles(database)).filter((file) => file.reading === reading)
 }
 
-export async function takeOver(database: Database, files: readonly StateFile[], reading: string): Promise<void> {
+export async function takeOver(
+  database: Database,
+  files: readonly Pick<StateFile, 'file_id'>[],
+  reading: string,
+): Promise<void> {
   if (files.length === 0) return
   await database.run('state/take_over', { file_ids: files.map(({ file_id }) => `${file_id}`), reading })
 }
