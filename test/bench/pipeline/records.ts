@@ -66,7 +66,8 @@ export async function writeDay(folder: string, day: number, options: RawFiles): 
   const customer =
     customers === undefined
       ? ''
-      : `, 'customer-' || floor(pow(${customers}, ${random(4)} / 18446744073709551616.0))::INTEGER AS contributor`
+      : // With the salt last, customers would follow from models: DuckDB combines hashes by XOR.
+        `, 'customer-' || floor(pow(${customers}, hash(4, i, ${day}, ${seed}) / 18446744073709551616.0))::INTEGER AS contributor`
   const instant = `make_timestamp(epoch_us(TIMESTAMP '${DATASET_START}') + ${day} * 86400000000 + i * 86399000000 // ${recordsPerDay})`
   await connection.run(`COPY (
     SELECT

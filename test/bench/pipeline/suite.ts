@@ -141,7 +141,7 @@ function underRule(folder: string, raw: RawFiles): Comparison {
 }
 
 async function distinctContributions(raw: RawFiles): Promise<number> {
-  const triples = `SELECT DISTINCT timestamp::DATE, model_permaslug, contributor FROM ${sqlText(`${await rawFolder(raw)}/*`)}`
+  const triples = `SELECT DISTINCT timestamp::DATE, model_permaslug, contributor FROM read_parquet(${sqlText(`${await rawFolder(raw)}/*`)})`
   const [row] = await query(`SELECT count(*)::INTEGER FROM (${triples})`)
   return Number(Object.values(row ?? {})[0])
 }
