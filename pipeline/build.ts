@@ -33,7 +33,6 @@ import {
   toWarning,
   type Warning,
 } from './dataset/checks.ts'
-import type { DisclosureMeasures } from './dataset/disclosure.ts'
 import { refuseNewReading } from './dataset/new-reading.ts'
 import { refuseOldCounts } from './dataset/old-counts.ts'
 import { checkWithheldShare, describeUnknown, measureShare, type PublishedShare } from './dataset/published-share.ts'
@@ -71,9 +70,11 @@ import { type Input, keepFacts, keptWarnings } from './release/inputs.ts'
 import type { Ingredients } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
+import { saltsOf } from './release/salt.ts'
 import { draftManifest } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
-import { measureContributors } from './rollup/disclosure-report.ts'
+import { protectionOf } from './rollup/contributors.ts'
+import { type MeasuredRisk, measureContributors } from './rollup/disclosure-report.ts'
 import {
   chooseSources,
   type Intake,
@@ -120,7 +121,7 @@ export interface BuildSummary {
   records: RecordCounts
   published_share: PublishedShare
   /** What the default rule would let through, if records have contributors and no rule is in force. */
-  disclosure?: DisclosureMeasures
+  disclosure?: MeasuredRisk
   /** What the rule in force did. Private. */
   disclosure_rule?: DisclosureSummary
   sources_without_request_id: SourceWithoutIds[]
@@ -158,9 +159,9 @@ export async function build(
   const explanation = { reason, note: note === undefined ? null : readNote('--note', note) }
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
-    const { database, folder, publicDir, stateDir } = workspace
+    const { database, folder, publicDir, stateDir, secret } = workspace
     const { files } = effects
-    const published = { publicDir, dataDir: config.dataDir, stateDir, files }
+    const published = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
     const { index, completed } = dryRun ? await previewHistory(publicDir) : await recover(published, database)
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)
@@ -172,8 +173,9 @@ export async function build(
     const sources = await withObjects(chosen, workspace, config, effects)
     for (const message of await describeUnread(sources)) effects.report({ kind: 'notice', message })
     const current = await findCurrent(index, publicDir, synthetic, database)
-    const { dataDir } = config
-    const control = await openControl(sources, { dataDir, synthetic, secret: workspace.secret, current, accepted })
+    const kept = { dataDir: config.dataDir, synthetic, secret: workspace.secret }
+    const protection = protectionOf(sources)
+    const control = await openControl(sources.disclosure, { ...kept, protection, current, accepted })
     const intake = { config, asOf, sources, synthetic, publisher, reread, control, mayFollowSample: !synthetic }
     const { draft, usage } = await prepare(workspace, intake, effects)
     const summary = await release(
@@ -255,7 +257,7 @@ export async function prepare(
   const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }
   const detail = { ...facts, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
-  const disclosed = disclose(control, sources, ranking, releaseName(toTimestamp(asOf)))
+  const disclosed = disclose(control, protectionOf(sources), ranking, releaseName(toTimestamp(asOf)))
   if (disclosed !== undefined) {
     await replaceFile(effects.files, join(stateDir, DISCLOSURE_FILE), toJson(disclosureDetail(disclosed)))
   }
@@ -335,7 +337,7 @@ async function release(
     current === undefined ? [] : await readBack(database, path(current.release), 'rankings-daily.parquet')
   const changes = dryRun && {
     changes: { facts, ...compareRows(previous, ranking.rows) },
-    newest_rows: ranking.rows.filter(({ date }) => date === draft.manifest.end_date),
+    newest_rows: ranking.rows.filter(({ date }) => date === ranking.rows.at(-1)?.date),
   }
   if (isUnchanged) return { ...summarize('unchanged', current, draft, path(current.release)), ...changes }
   if (index.releases.some((entry) => entry.release === draft.manifest.release)) {

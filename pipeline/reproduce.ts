@@ -11,6 +11,7 @@ import { prepare } from './build.ts'
 import { ruleOf } from './contract/disclosure.ts'
 import {
   DATASET_PATH,
+  DATES_WITHDRAWN,
   type Manifest,
   type ReleaseEntry,
   type ReleaseIndex,
@@ -91,6 +92,9 @@ async function findOriginal(publicDir: string, name: ReleaseName | undefined): P
   }
   if (entry.status === 'withdrawn') {
     throw new CliError(`release ${entry.release} was withdrawn: nothing is left of it to compare with`)
+  }
+  if (entry.changed?.includes(DATES_WITHDRAWN)) {
+    throw new CliError(`release ${entry.release} was made of published rows when dates were taken out, not of records`)
   }
   const pathOf = ({ path }: Pick<ReleaseEntry, 'path'>) => join(publicDir, DATASET_PATH, path)
   const folder = pathOf(entry)

@@ -139,7 +139,9 @@ describe('an installation of 0.1.0, in its first build', () => {
     const names = await readdir(join(upgraded.dataDir, 'state/records'))
     expect(names.length).toBeGreaterThan(0)
     for (const name of names) {
-      expect(name).toMatch(/-(canonical|litellm-daily-user-spend|helicone-requests)-\d+\.\d+-[0-9a-f]{16}\.parquet$/)
+      expect(name).toMatch(
+        /-(canonical|litellm-daily-user-spend|helicone-requests)-\d+\.\d+-[0-9a-f]{16}(\+contributors)?\.parquet$/,
+      )
     }
   })
 

@@ -25,8 +25,10 @@ export type Content = string | Uint8Array | AsyncIterable<string>
 
 /** File system changes made while publishing. Each is one step that can fail, and tests make each fail. */
 export interface Files {
-  makeFolder(path: string): Promise<void>
-  write(path: string, content: Content): Promise<void>
+  /** A folder that is private is for its owner alone. */
+  makeFolder(path: string, isPrivate?: boolean): Promise<void>
+  /** A new file that is private is for its owner alone. */
+  write(path: string, content: Content, isPrivate?: boolean): Promise<void>
   /** Moves within one file system, replaces a file of that name, and flushes the move to disk. */
   rename(from: string, to: string): Promise<void>
   copy(from: string, to: string): Promise<void>
@@ -60,15 +62,16 @@ function naming(path: string, error: unknown): unknown {
 }
 
 /** Node's own `recursive` loops forever on file systems that cannot create folders and report ENOENT, such as /proc. */
-async function makeFolder(path: string): Promise<void> {
+async function makeFolder(path: string, isPrivate = false): Promise<void> {
+  const options = isPrivate ? { mode: 0o700 } : {}
   try {
-    await mkdir(path)
+    await mkdir(path, options)
   } catch (error) {
     if ((await statsIfAny(path))?.isDirectory()) return
     if (!isMissing(error)) throw error
     if (!(await statsIfAny(dirname(path)))?.isDirectory()) await makeFolder(dirname(path))
     // Retry once: another process may have created the parent or this folder in between.
-    await mkdir(path).catch(async (reason: unknown) => {
+    await mkdir(path, options).catch(async (reason: unknown) => {
       if (!(await statsIfAny(path))?.isDirectory()) throw reason
     })
   }
@@ -76,10 +79,11 @@ async function makeFolder(path: string): Promise<void> {
 
 export const realFiles: Files = {
   makeFolder,
-  async write(path, content) {
+  async write(path, content, isPrivate = false) {
+    const options = { flush: true, ...(isPrivate && { mode: 0o600 }) }
     try {
-      if (isMade(content)) await pipeline(content, createWriteStream(path, { flush: true }))
-      else await writeFile(path, content, { flush: true })
+      if (isMade(content)) await pipeline(content, createWriteStream(path, options))
+      else await writeFile(path, content, options)
     } catch (error) {
       throw naming(path, error)
     }
@@ -105,9 +109,14 @@ export const realFiles: Files = {
  * Writes `next` and renames it to `path`, so readers see the whole old file or the whole new one. Removes `next` on
  * failure. Processes that write at the same time each need their own `next`.
  */
-export async function replaceFile(files: Files, path: string, content: Content, next = `${path}.next`): Promise<void> {
+export async function replaceFile(
+  files: Files,
+  path: string,
+  content: Content,
+  { next = `${path}.next`, isPrivate = false } = {},
+): Promise<void> {
   try {
-    await files.write(next, content)
+    await files.write(next, content, isPrivate)
     await files.rename(next, path)
   } catch (error) {
     await files.remove(next)

@@ -101,11 +101,13 @@ function readJson(text: string, path: string, ErrorOfCaller: ErrorClass): unknow
   )
 }
 
-/** Of alternatives, the problems inside of the only one that has the kind of the value. */
+/** Of alternatives, the problems inside of the only one that has the kind of the value, unknown keys included. */
 function nearestIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const branches = issue.errors.map((problems) => problems.flatMap(nearestIssues))
-  const [inside, ...others] = branches.filter((problems) => problems.every(({ path }) => path.length > 0))
+  const [inside, ...others] = branches.filter((problems) =>
+    problems.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),
+  )
   if (inside === undefined || others.length > 0) return [issue]
   return inside.map((problem) => ({ ...problem, path: [...issue.path, ...problem.path] }))
 }

@@ -368,17 +368,25 @@ CREATE OR REPLACE TEMP MACRO langfuse_usage(members) AS
     }
   )[1];
 
--- An id of a contributor, whatever case its text is in: four bytes of the key's own hash, then 16 bytes of HMAC-SHA256 (RFC 2104). The variables have
+-- A contributor in one spelling: NFC, lower case, without white space and invisible characters around it. NULL for blank text, and for
+-- JSON objects and lists, which name nobody.
+CREATE OR REPLACE TEMP MACRO contributor_name(value) AS
+  CASE
+    WHEN NOT regexp_matches(value, '^[\s\p{Z}\p{C}]*([\[{]|$)')
+    THEN lower(nfc_normalize(regexp_replace(value, '^[\s\p{Z}\p{C}]+|[\s\p{Z}\p{C}]+$', '', 'g')))
+  END;
+
+-- An id of a contributor: four bytes of the key's own hash, then 16 bytes of HMAC-SHA256 (RFC 2104). The variables have
 -- the key's hash and its two paddings as hex.
 CREATE OR REPLACE TEMP MACRO contributor_id(value) AS
   CASE
-    WHEN value IS NOT NULL
+    WHEN contributor_name(value) IS NOT NULL
     THEN unhex(
       getvariable('contributor_key_id') || left(
         sha256(
           unhex(
             getvariable('contributor_outer_key')
-            || sha256(unhex(getvariable('contributor_inner_key') || hex(encode(lower(trim(value))))))
+            || sha256(unhex(getvariable('contributor_inner_key') || hex(encode(contributor_name(value)))))
           )
         ),
         32

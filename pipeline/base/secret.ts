@@ -41,8 +41,8 @@ export class Secret {
   async #make(): Promise<string> {
     const text = randomBytes(32).toString('hex')
     if (this.#files === undefined) return text
-    await this.#files.makeFolder(dirname(this.#path))
-    await replaceFile(this.#files, this.#path, `${text}\n`)
+    await this.#files.makeFolder(dirname(this.#path), true)
+    await replaceFile(this.#files, this.#path, `${text}\n`, { isPrivate: true })
     return text
   }
 }

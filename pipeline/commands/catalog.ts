@@ -143,7 +143,7 @@ async function writeCopy(catalogue: EmbeddingsCatalogue, dataDir: string): Promi
 async function writeFile(path: string, content: string): Promise<void> {
   try {
     await realFiles.makeFolder(dirname(path))
-    await replaceFile(realFiles, path, content, `${path}.${process.pid}.next`)
+    await replaceFile(realFiles, path, content, { next: `${path}.${process.pid}.next` })
   } catch (error) {
     throw new BuildError(`${path} cannot be written: ${(error as Error).message}`, { cause: error })
   }

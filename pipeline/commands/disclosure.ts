@@ -2,9 +2,9 @@ import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { CliError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
-import { formatInteger, formatShare } from '../base/numbers.ts'
+import { counted, formatInteger, formatShare } from '../base/numbers.ts'
 import { DEFAULT_RULE } from '../contract/disclosure.ts'
-import { describeRule, describeUnsafe } from '../dataset/disclosure.ts'
+import { type DisclosureMeasures, describeRule, describeUnsafe, unitOf } from '../dataset/disclosure.ts'
 import type { DisclosureReport } from '../rollup/disclosure-report.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
@@ -28,7 +28,8 @@ export const disclosure = new Command('disclosure')
     `
 A number of tokens is safe if enough customers have a part in it and none of them is so large that the next one can
 estimate it (docs/publishing.md). Customers are the column "contributor" of the records, or their API keys if the source
-says "contributors": "keys". What this prints is private: it names the numbers that are not safe.
+says "contributors": "keys". What this prints is private: it names the numbers that are not safe. "protected" are the
+tokens that are not exempt, "largest" is the share that one customer has of them.
 
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
   )
@@ -49,16 +50,14 @@ function wholeNumber(flag: string, text: string, most: number): number {
   throw new CliError(`${flag} ${text}: must be a whole number from 1 to ${formatInteger(most)}`)
 }
 
-function describe({ rule, measures, worst_cells }: DisclosureReport): string {
-  const { tokens, named_tokens, joined_cells, unsafe_cells, dates, dates_left_out } = measures
+function describe({ rule, protects, measures, worst_cells }: DisclosureReport): string {
+  const { tokens, named_tokens, joined_cells, dates, dates_left_out } = measures
   const lines = [
-    ...(measures.has_contributors
-      ? []
-      : ['no record says whose usage it is: each number counts as that of one customer']),
-    `rule      ${describeRule(rule)}`,
+    ...describeKnown(measures, unitOf(protects)),
+    `rule      ${describeRule(rule, protects)}`,
     `unsafe    ${describeUnsafe(measures)}`,
     `named     ${formatShare(BigInt(named_tokens), BigInt(tokens))} of the tokens`,
-    `joined    ${formatInteger(joined_cells)} would be part of "other", ${formatInteger(joined_cells - unsafe_cells)} of them to make it safe`,
+    `joined    ${counted(joined_cells, 'number')} of named models would be part of "other", to protect and to make it safe`,
     `dates     ${formatInteger(dates_left_out)} of ${formatInteger(dates)} would not be published`,
   ]
   if (worst_cells.length === 0) return `${lines.join('\n')}\n`
@@ -66,9 +65,15 @@ function describe({ rule, measures, worst_cells }: DisclosureReport): string {
     date,
     model_permaslug,
     formatInteger(cell.tokens),
+    formatInteger(cell.protected_tokens),
     formatInteger(cell.contributors),
     `${(cell.largest_share * 100).toFixed(1)} %`,
   ])
-  const head = ['date', 'model', 'tokens', 'customers', 'largest']
+  const head = ['date', 'model', 'tokens', 'protected', `${unitOf(protects)}s`, 'largest']
   return `${lines.join('\n')}\n\n${table([head, ...rows], 2)}`
+}
+
+function describeKnown({ has_contributors, protected_tokens }: DisclosureMeasures, unit: string): string[] {
+  if (protected_tokens === '0') return ['all usage is exempt: none belongs to a customer']
+  return has_contributors ? [] : [`no record names the ${unit}: each number counts as that of one ${unit}`]
 }

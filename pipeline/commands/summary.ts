@@ -30,16 +30,16 @@ export function describeSummary(summary: BuildSummary): string {
 
 function describeDisclosure(disclosure: BuildSummary['disclosure']): string[] {
   if (disclosure === undefined) return []
-  const rule = describeRule(DEFAULT_RULE)
+  const rule = describeRule(DEFAULT_RULE, disclosure.protects)
   return [`  customers ${describeUnsafe(disclosure)} would not be safe if each needed ${rule} (make disclosure)`]
 }
 
 function describeInForce(done: BuildSummary['disclosure_rule']): string[] {
   if (done === undefined) return []
-  const { rule, new_dates, joined_cells, dates_not_published, late_dates } = done
+  const { rule, protects, new_dates, joined_cells, dates_not_published, late_dates } = done
   const late = `${counted(late_dates, 'published date')} ${late_dates === 1 ? 'has' : 'have'} other usage by now, which is not published`
   return [
-    `  rule      ${describeRule(rule)}; dates are published once, ${counted(rule.publish_after_days, 'day')} after their end`,
+    `  rule      ${describeRule(rule, protects)}; dates are published once, ${counted(rule.publish_after_days, 'day')} after their end`,
     `            ${counted(new_dates, 'new date')}: ${counted(joined_cells, 'model')} joined "other"; ` +
       `${counted(dates_not_published, 'date')} not published${late_dates === 0 ? '' : `; ${late}`}`,
   ]

@@ -51,6 +51,9 @@ export const RuleStatement = z.object({
 })
 export type RuleStatement = z.infer<typeof RuleStatement>
 
+/** Whom a rule protects, and whom not. */
+export type Protection = Pick<RuleStatement, 'protects' | 'exempt'>
+
 /** What a manifest says of disclosure control: that there was none, or the rule. */
 export const DisclosureStatement = z.union([z.literal('none'), RuleStatement])
 export type DisclosureStatement = z.infer<typeof DisclosureStatement>

@@ -11,25 +11,27 @@ CREATE OR REPLACE TEMP TABLE core_contributions (
 -- name: define_measured_cells
 -- Whether each cell is safe: enough contributors have tokens, and the second largest of them cannot estimate the largest
 -- to within $p_percent (Hundepool et al., Statistical Disclosure Control, chapter 4). Unknown tokens count as the largest
--- one's. Exempt tokens do not count. `contributions` names a table of date, cell, contributor, is_exempt and tokens.
+-- one's. Exempt tokens do not count. `contributions` names a table of date, cell, contributor, is_exempt and tokens. Under
+-- a lost key, what is subtracted may have another id than what it is subtracted from: a negative sum is unknown.
 CREATE OR REPLACE TEMP MACRO measured_cells(contributions, min_contributors, p_percent) AS TABLE
 WITH contribution AS (
   SELECT date, cell, contributor, is_exempt, sum(tokens) AS tokens
   FROM query_table(contributions)
   GROUP BY ALL
-  HAVING sum(tokens) > 0
+  HAVING sum(tokens) <> 0
 ),
 measured AS (
   SELECT
     date,
     cell,
     sum(tokens)::HUGEINT AS tokens,
-    count(contributor) FILTER (NOT is_exempt) AS contributors,
-    coalesce(sum(tokens) FILTER (NOT is_exempt), 0) AS protected,
-    coalesce(sum(tokens) FILTER (NOT is_exempt AND contributor IS NULL), 0) AS unknown,
-    max(tokens, 2) FILTER (NOT is_exempt AND contributor IS NOT NULL) AS largest
+    count(contributor) FILTER (NOT is_exempt AND tokens > 0) AS contributors,
+    coalesce(sum(tokens) FILTER (NOT is_exempt), 0)::HUGEINT AS protected,
+    greatest(coalesce(sum(tokens) FILTER (NOT is_exempt AND (contributor IS NULL OR tokens < 0)), 0), 0) AS unknown,
+    max(tokens, 2) FILTER (NOT is_exempt AND contributor IS NOT NULL AND tokens > 0) AS largest
   FROM contribution
   GROUP BY ALL
+  HAVING sum(tokens) > 0
 ),
 compared AS (
   SELECT *, unknown + coalesce(largest[1], 0) AS first, coalesce(largest[2], 0) AS second FROM measured
@@ -38,6 +40,7 @@ SELECT
   date,
   cell,
   tokens,
+  protected,
   contributors,
   first::HUGEINT AS largest,
   protected = 0
@@ -54,7 +57,23 @@ WHERE date BETWEEN getvariable('first_date')::DATE AND getvariable('last_date'):
   AND date NOT IN (FROM core_frozen_dates);
 
 CREATE OR REPLACE TEMP TABLE core_cells AS
-FROM measured_cells('core_model_contributions', getvariable('min_contributors'), getvariable('p_percent'))
+FROM measured_cells('core_model_contributions', getvariable('min_contributors'), getvariable('p_percent'));
+
+-- The models that a ranking without the rule names.
+CREATE OR REPLACE TEMP VIEW core_largest AS
+FROM core_cells
+QUALIFY row_number() OVER (PARTITION BY date ORDER BY tokens DESC, cell) <= getvariable('top_models')
+
+-- name: create_unruled
+-- What a ranking without the rule publishes: the largest models of each date, and the row of the rest.
+CREATE OR REPLACE TEMP VIEW core_unnamed_contributions AS
+SELECT * REPLACE ('other' AS cell) FROM core_model_contributions ANTI JOIN core_largest USING (date, cell);
+
+CREATE OR REPLACE TEMP TABLE core_unruled AS
+SELECT *, false AS is_rest FROM core_largest
+UNION ALL
+SELECT *, true
+FROM measured_cells('core_unnamed_contributions', getvariable('min_contributors'), getvariable('p_percent'))
 
 -- name: create_named
 -- The largest safe models of each date. The row of the rest is measured for all dates.
@@ -65,7 +84,7 @@ WHERE is_safe
 QUALIFY position <= getvariable('top_models');
 
 CREATE OR REPLACE TEMP TABLE core_rest (
-  date DATE, cell VARCHAR, tokens HUGEINT, contributors BIGINT, largest HUGEINT, is_safe BOOLEAN
+  date DATE, cell VARCHAR, tokens HUGEINT, protected HUGEINT, contributors BIGINT, largest HUGEINT, is_safe BOOLEAN
 );
 
 CREATE OR REPLACE TEMP TABLE core_measure AS SELECT DISTINCT date FROM core_cells;
@@ -103,46 +122,43 @@ SELECT date, $other, tokens, $top_models + 1 FROM core_rest WHERE is_safe
 
 -- name: joined_cells
 -- How many of the largest models of each date joined the row of the rest.
-WITH largest AS (
-  FROM core_cells
-  QUALIFY row_number() OVER (PARTITION BY date ORDER BY tokens DESC, cell) <= getvariable('top_models')
-)
 SELECT strftime(largest.date, '%Y-%m-%d') AS date, count(*) AS cells
-FROM largest
+FROM core_largest AS largest
 ANTI JOIN core_named AS named ON largest.date = named.date AND largest.cell = named.model_permaslug
 GROUP BY ALL
 ORDER BY ALL
 
 -- name: worst_cells
--- Unsafe cells that a ranking without the rule would name, those with the most tokens first.
-WITH ranked AS (
-  SELECT *, row_number() OVER (PARTITION BY date ORDER BY tokens DESC, cell) AS position FROM core_cells
-)
+-- Unsafe cells of a ranking without the rule, those with the most tokens first. The share is of what is protected.
 SELECT
   strftime(date, '%Y-%m-%d') AS date,
   cell AS model_permaslug,
   tokens::VARCHAR AS tokens,
+  protected::VARCHAR AS protected_tokens,
   contributors,
-  (largest / tokens)::DOUBLE AS largest_share
-FROM ranked
-WHERE NOT is_safe AND position <= $top_models
-ORDER BY ranked.tokens DESC, date, cell
+  (largest / protected)::DOUBLE AS largest_share
+FROM core_unruled
+WHERE NOT is_safe
+ORDER BY core_unruled.tokens DESC, date, cell
 LIMIT $cells
 
--- name: measures
--- What the rule does to the models that a ranking without it names.
-WITH ranked AS (
-  SELECT *, row_number() OVER (PARTITION BY date ORDER BY tokens DESC, cell) AS position FROM core_cells
-)
+-- name: risk
+-- How much of a ranking without the rule is not safe, and of how much it is known whose it is.
 SELECT
-  count(DISTINCT ranked.date) AS dates,
-  count(*) FILTER (ranked.position <= $top_models) AS cells,
-  count(*) FILTER (ranked.position <= $top_models AND NOT ranked.is_safe) AS unsafe_cells,
-  count(*) FILTER (ranked.position <= $top_models AND named.date IS NULL) AS joined_cells,
-  coalesce(sum(ranked.tokens), 0)::VARCHAR AS tokens,
-  coalesce(sum(named.tokens) FILTER (rest.is_safe IS NOT false), 0)::VARCHAR AS named_tokens,
+  count(DISTINCT date) AS dates,
+  count(*) AS cells,
+  count(*) FILTER (NOT is_safe) AS unsafe_cells,
+  coalesce(sum(tokens), 0)::VARCHAR AS tokens,
+  coalesce(sum(protected), 0)::VARCHAR AS protected_tokens,
+  coalesce(sum(contributors), 0) > 0 AS has_contributors
+FROM core_unruled
+
+-- name: effect
+-- What the rule does to it.
+SELECT
+  (SELECT count(*) FROM core_unruled ANTI JOIN core_named AS named
+    ON core_unruled.date = named.date AND cell = model_permaslug
+    WHERE NOT is_rest) AS joined_cells,
   (SELECT count(*) FROM core_rest WHERE NOT is_safe) AS dates_left_out,
-  (SELECT count(contributor) > 0 FROM core_contributions) AS has_contributors
-FROM ranked
-LEFT JOIN core_named AS named ON ranked.date = named.date AND ranked.cell = named.model_permaslug
-LEFT JOIN core_rest AS rest ON ranked.date = rest.date
+  (SELECT coalesce(sum(tokens), 0)::VARCHAR FROM core_named
+    ANTI JOIN (FROM core_rest WHERE NOT is_safe) USING (date)) AS named_tokens

@@ -1,22 +1,28 @@
 import type { Database } from '../base/database.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
-import type { DisclosureRule } from '../contract/disclosure.ts'
+import type { DisclosureRule, Protected } from '../contract/disclosure.ts'
 import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 
-/** What a rule does to the models that a ranking without it names. A cell is one of them on a date. */
-export interface DisclosureMeasures {
+/** How much of a ranking without a rule the rule would not let through. A cell is one published number. */
+export interface DisclosureRisk {
   dates: number
   cells: number
   unsafe_cells: number
-  /** Cells that are not named: the unsafe ones, and those that make the rest of a date safe. */
+  tokens: string
+  /** Those that are not exempt. */
+  protected_tokens: string
+  /** Whether any of them have a known contributor. */
+  has_contributors: boolean
+}
+
+/** The same, and what the rule does about it. */
+export interface DisclosureMeasures extends DisclosureRisk {
+  /** Models that are not named: the unsafe ones, and those that make the rest of a date safe. */
   joined_cells: number
   /** Dates on which nothing safe is left. */
   dates_left_out: number
-  tokens: string
   named_tokens: string
-  /** Whether any usage has a contributor. */
-  has_contributors: boolean
 }
 
 /** An unsafe cell. Private. */
@@ -24,17 +30,26 @@ export interface UnsafeCell {
   date: UtcDate
   model_permaslug: string
   tokens: string
+  protected_tokens: string
   contributors: number
-  /** The share of the largest contributor, with the tokens of unknown ones. */
+  /** Of the protected tokens, the share of the largest contributor with those of unknown ones. */
   largest_share: number
 }
 
-export function describeRule({ min_contributors, p_percent }: DisclosureRule): string {
-  return `at least ${counted(min_contributors, 'customer')}, none of whom another can estimate to within ${p_percent} %`
+const UNITS: Record<Protected, string> = { customers: 'customer', api_keys: 'API key' }
+
+/** Whom a rule protects, as a noun in the singular. */
+export function unitOf(units: readonly Protected[]): string {
+  return units.map((unit) => UNITS[unit]).join(' or ') || UNITS.customers
 }
 
-export function describeUnsafe({ unsafe_cells, cells }: DisclosureMeasures): string {
-  return `${formatInteger(unsafe_cells)} of ${counted(cells, 'number')} of named models`
+export function describeRule(rule: DisclosureRule, units: readonly Protected[]): string {
+  const { min_contributors, p_percent } = rule
+  return `at least ${counted(min_contributors, unitOf(units))}, none of whom another can estimate to within ${p_percent} %`
+}
+
+export function describeUnsafe({ unsafe_cells, cells }: DisclosureRisk): string {
+  return `${formatInteger(unsafe_cells)} of ${counted(cells, 'published number')}`
 }
 
 /**
@@ -42,6 +57,19 @@ export function describeUnsafe({ unsafe_cells, cells }: DisclosureMeasures): str
  * do the smallest named ones until it is safe. Fills `core_cells`, `core_named` and `core_rest`.
  */
 export async function applyRule(database: Database, rule: DisclosureRule, lastDate: UtcDate): Promise<void> {
+  await measureCells(database, rule, lastDate)
+  await database.script('disclosure/create_named')
+  do await database.script('disclosure/measure_rest')
+  while (await hasMore(database))
+}
+
+async function hasMore(database: Database): Promise<boolean> {
+  const [left] = await database.rows<{ dates: bigint }>('disclosure/left_to_measure')
+  return (left?.dates ?? 0n) > 0n
+}
+
+/** Measures every public model on every date up to `lastDate`. Fills `core_cells`. */
+async function measureCells(database: Database, rule: DisclosureRule, lastDate: UtcDate): Promise<void> {
   const { min_contributors, p_percent } = rule
   const variables = {
     min_contributors,
@@ -53,14 +81,6 @@ export async function applyRule(database: Database, rule: DisclosureRule, lastDa
   for (const [name, value] of Object.entries(variables)) await database.setVariable(name, value)
   await database.script('disclosure/define_measured_cells')
   await database.script('disclosure/create_cells')
-  await database.script('disclosure/create_named')
-  do await database.script('disclosure/measure_rest')
-  while (await hasMore(database))
-}
-
-async function hasMore(database: Database): Promise<boolean> {
-  const [left] = await database.rows<{ dates: bigint }>('disclosure/left_to_measure')
-  return (left?.dates ?? 0n) > 0n
 }
 
 /** Makes `out_rankings_daily` of what the rule of `applyRule` lets through. A date without safe cells has no row. */
@@ -74,27 +94,41 @@ export async function joinedCells(database: Database): Promise<Map<UtcDate, numb
   return new Map(rows.map(({ date, cells }) => [date, Number(cells)]))
 }
 
-/** What the rule of `applyRule` did. */
-export async function measureRule(database: Database): Promise<DisclosureMeasures> {
-  type Row = Record<Exclude<keyof DisclosureMeasures, 'tokens' | 'named_tokens' | 'has_contributors'>, bigint> &
-    Record<'tokens' | 'named_tokens', string> & { has_contributors: boolean }
-  const [row] = await database.rows<Row>('disclosure/measures', { top_models: TOP_MODELS })
-  if (row === undefined) throw new Error('an aggregate has one row')
-  return {
-    dates: Number(row.dates),
-    cells: Number(row.cells),
-    unsafe_cells: Number(row.unsafe_cells),
-    joined_cells: Number(row.joined_cells),
-    dates_left_out: Number(row.dates_left_out),
-    tokens: row.tokens,
-    named_tokens: row.named_tokens,
-    has_contributors: row.has_contributors,
-  }
+/** How much of the ranking of `core_contributions` up to `lastDate` a rule would not let through. */
+export async function measureRisk(
+  database: Database,
+  rule: DisclosureRule,
+  lastDate: UtcDate,
+): Promise<DisclosureRisk> {
+  await measureCells(database, rule, lastDate)
+  await database.script('disclosure/create_unruled')
+  return only(await database.rows<InDatabase<DisclosureRisk>>('disclosure/risk'))
 }
 
-/** The largest unsafe cells. */
+/** The same, and what the rule does about it. */
+export async function measureRule(
+  database: Database,
+  rule: DisclosureRule,
+  lastDate: UtcDate,
+): Promise<DisclosureMeasures> {
+  const risk = await measureRisk(database, rule, lastDate)
+  await applyRule(database, rule, lastDate)
+  type Effect = Omit<DisclosureMeasures, keyof DisclosureRisk>
+  return { ...risk, ...only<Effect>(await database.rows<InDatabase<Effect>>('disclosure/effect')) }
+}
+
+type InDatabase<Row> = { [Key in keyof Row]: Row[Key] extends number ? bigint : Row[Key] }
+
+/** The one row of an aggregate, with its counts as numbers. */
+function only<Row extends object>([row]: readonly InDatabase<Row>[]): Row {
+  if (row === undefined) throw new Error('an aggregate has one row')
+  const entries = Object.entries(row).map(([key, value]) => [key, typeof value === 'bigint' ? Number(value) : value])
+  return Object.fromEntries(entries) as Row
+}
+
+/** The unsafe cells with the most tokens, after `measureRisk`. */
 export async function worstCells(database: Database, cells: number): Promise<UnsafeCell[]> {
-  type Row = Omit<{ [Key in keyof UnsafeCell]: UnsafeCell[Key] }, 'contributors'> & { contributors: bigint }
-  const rows = await database.rows<Row>('disclosure/worst_cells', { cells, top_models: TOP_MODELS })
+  type Row = { [Key in keyof UnsafeCell]: Key extends 'contributors' ? bigint : UnsafeCell[Key] }
+  const rows = await database.rows<Row>('disclosure/worst_cells', { cells })
   return rows.map((row) => ({ ...row, contributors: Number(row.contributors) }))
 }

@@ -9,11 +9,11 @@ export const LOST_DISCLOSURE = 'lost_disclosure'
 /** In what a disclosure rule protects less than that of the current release; undefined if in nothing, or if accepted. */
 export function refuseLooser(
   before: DisclosureStatement | undefined,
-  now: RuleStatement | 'none' | undefined,
+  now: RuleStatement | undefined,
   { release, accepted }: { release: string; accepted: readonly string[] },
 ): string | undefined {
   if (before === undefined || before === 'none' || accepted.includes(LOOSER_DISCLOSURE)) return undefined
-  const differences = now === undefined || now === 'none' ? [withoutRule(before, now)] : compare(before, now)
+  const differences = now === undefined ? [withoutRule(before)] : compare(before, now)
   if (differences.length === 0) return undefined
   return (
     `"disclosure" protects customers less than in release ${release}; nothing was published\n` +
@@ -23,9 +23,8 @@ export function refuseLooser(
   )
 }
 
-function withoutRule({ rule: { min_contributors, p_percent } }: RuleStatement, now: 'none' | undefined): string {
-  const rule = `min_contributors ${min_contributors}, p_percent ${p_percent}`
-  return `the rule was ${rule}, and there is ${now === undefined ? 'none in the sources file' : 'none: "disclosure": "none"'}`
+function withoutRule({ rule: { min_contributors, p_percent } }: RuleStatement): string {
+  return `the rule was min_contributors ${min_contributors}, p_percent ${p_percent}, and now there is none`
 }
 
 function compare(before: RuleStatement, now: RuleStatement): string[] {

@@ -8,7 +8,6 @@ import { QUALITY_FILE } from '../contract/release-files.ts'
 import { bandedQuality } from '../dataset/banded-quality.ts'
 import { CHANGES_FILE, writeChanges } from '../dataset/change-log.ts'
 import { type Finding, toPublicWarnings } from '../dataset/checks.ts'
-import type { DisclosureMeasures } from '../dataset/disclosure.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { MODELS_FILE, writeModels } from '../dataset/models-file.ts'
 import type { Share } from '../dataset/published-share.ts'
@@ -22,6 +21,7 @@ import type { DraftChanges } from '../release/draft-changes.ts'
 import { type KeptFacts, publishedInputs } from '../release/inputs.ts'
 import { type Ingredients, PROVENANCE_FILE, provenanceOf } from '../release/provenance.ts'
 import { stageRelease } from '../release/stage.ts'
+import type { MeasuredRisk } from '../rollup/disclosure-report.ts'
 import { releaseChart, releasePage } from '../site/release-page.ts'
 
 /** A release that is being made: what a build knows before it decides whether to publish it. */
@@ -35,7 +35,7 @@ export interface ReleaseDraft {
   records: RecordCounts
   share: Share
   findings: Finding[]
-  disclosure?: DisclosureMeasures | undefined
+  disclosure?: MeasuredRisk | undefined
   control: DisclosureControl
   /** Undefined if no rule is in force. */
   disclosed: Disclosed | undefined

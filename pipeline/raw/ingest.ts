@@ -7,7 +7,7 @@ import { MADE_DATE } from './files/path-columns.ts'
 import { LONGEST_RECORD_BYTES } from './files/split.ts'
 import { type Columns, jsonPointer, literal, type Setting } from './schemas/expression.ts'
 import { HELICONE_SCHEMAS, heliconeSettings } from './schemas/helicone-settings.ts'
-import { fileColumn, isOwn, keysWithoutRecords, ownPlaces, schemaOf } from './schemas/of-source.ts'
+import { fileColumn, isOwn, keysWithoutRecords, ownPlaces, readsContributor, schemaOf } from './schemas/of-source.ts'
 import { NOTE_KINDS, PARTS_DISAGREEMENTS, type Schema, TOKEN_PARTS, type UsageRecord } from './schemas/schema.ts'
 import { ABSENT, jsonValue, parquetValue, type RelativeTime, textValue, type Value } from './schemas/value.ts'
 import type { Source } from './sources.ts'
@@ -137,6 +137,7 @@ function numberedFields(group: InputGroup, columns: Columns): string[] {
 /** The SELECT of one group. It contains only positions, types and this project's own SQL. */
 function selectGroup(group: InputGroup, number: number, isNumbered = false): Select {
   const { record, parts_disagree, parts, notes } = schemaOf(group.source)
+  const contributor = readsContributor(group.source) ? record.contributor : undefined
   const { columns, computed, texts } = columnsOf(group, number)
   const fields = [
     ...(isNumbered ? numberedFields(group, columns) : []),
@@ -153,7 +154,7 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): Sel
     `nullif(${record.request_id?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS request_id`,
     `nullif(${record.visibility?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS visibility`,
     `${record.api_key_hash?.sql(columns) ?? 'NULL::VARCHAR'} AS api_key_hash`,
-    `nullif(${record.contributor?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS contributor`,
+    `nullif(${contributor?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS contributor`,
     `${record.cost_usd?.sql(columns) ?? '0::DECIMAL(18, 9)'} AS cost_usd`,
     `${record.is_byok?.sql(columns) ?? 'false'} AS is_byok`,
     `${record.updated_at?.sql(columns) ?? 'NULL::BIGINT'} AS updated_us`,

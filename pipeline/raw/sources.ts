@@ -64,13 +64,15 @@ const SourceFields = z.strictObject({
   contributors: z.enum(['keys', 'exempt']).optional().meta({
     unset: 'the column `contributor`, if the records have one',
     description:
-      'Who is protected by disclosure control: `keys` if the records name no customer, `exempt` for usage of no customer ([publishing](publishing.md#customers)).',
+      'Who is protected by disclosure control: `keys` if the records have API keys and name no customer (`canonical` and `litellm-spend-logs`), `exempt` for usage of no customer ([publishing](publishing.md#customers)).',
   }),
   note: z
     .string()
     .min(1)
     .optional()
-    .describe('Why the usage belongs to no customer. Needed with `exempt`; it is published.'),
+    .describe(
+      'Why the usage belongs to no customer. Needed with `exempt`; with a rule in `disclosure` it is published.',
+    ),
   model: z.string().min(1).optional().describe('One model for every record, if the files have no column for it.'),
   timezone: TimeZone.default('UTC').describe('The IANA time zone of timestamps without an offset.'),
   base_time: z.iso
@@ -147,8 +149,13 @@ export const Source = SourceFields.superRefine((source, context) => {
   }
 })
 
-function faultsOfContributors({ contributors, columns, note }: z.infer<typeof SourceFields>): Fault[] {
+function faultsOfContributors({ schema, contributors, columns, note }: z.infer<typeof SourceFields>): Fault[] {
   const faults: [boolean, string, string][] = [
+    [
+      contributors === 'keys' && !WITH_KEYS.includes(schema),
+      'contributors',
+      `cannot be "keys" with schema ${schema}: of all schemas, only ${WITH_KEYS.join(' and ')} have API keys`,
+    ],
     [
       contributors !== undefined && 'contributor' in columns,
       'contributors',
@@ -160,8 +167,14 @@ function faultsOfContributors({ contributors, columns, note }: z.infer<typeof So
   return faults.flatMap(([applies, key, message]) => (applies ? [{ path: [key], message }] : []))
 }
 
-/** A source of the sources file, or the sums that an engine provides instead. */
-export type Source = Omit<z.infer<typeof Source>, 'schema'> & { schema: keyof typeof SCHEMAS }
+/** The schemas whose records have API keys. */
+const WITH_KEYS = SCHEMA_NAMES.filter((name) => SCHEMAS[name].record.api_key_hash !== undefined)
+
+/** A source of the sources file, or the sums that an engine provides instead. With `none` no contributors are read. */
+export type Source = Omit<z.infer<typeof Source>, 'schema' | 'contributors'> & {
+  schema: keyof typeof SCHEMAS
+  contributors?: 'keys' | 'exempt' | 'none' | undefined
+}
 
 const SourcesFields = z.strictObject({
   models: z.string().min(1).optional().describe('The registry of models, a JSON file. `registry` visibility needs it.'),
@@ -235,10 +248,21 @@ const Outline = z.looseObject({
   models: z.string().optional().catch(undefined),
   aliases: z.string().optional().catch(undefined),
   sources: z
-    .array(z.looseObject({ name: z.unknown(), visibility: z.unknown() }).catch({ name: undefined, visibility: null }))
+    .array(
+      z
+        .looseObject({
+          name: z.unknown(),
+          visibility: z.unknown().optional(),
+          schema: z.unknown().optional(),
+          contributors: z.unknown().optional(),
+          columns: z.looseObject({}).optional().catch(undefined),
+        })
+        .catch({ name: undefined, visibility: null, schema: undefined, contributors: undefined }),
+    )
     .optional()
     .catch([]),
   engine: z.looseObject({ visibility: z.unknown() }).optional().catch({ visibility: null }),
+  disclosure: z.looseObject({}).optional().catch(undefined),
 })
 type Outline = z.infer<typeof Outline>
 
@@ -247,14 +271,39 @@ interface Fault {
   message: string
 }
 
-function faultsBetween({ models, sources, engine }: Outline): Fault[] {
+function faultsBetween({ models, sources, engine, disclosure }: Outline): Fault[] {
   const names = (sources ?? []).map(({ name }) => name)
   const duplicates = names.flatMap((name, position) =>
     typeof name !== 'string' || names.indexOf(name) === position
       ? []
       : [{ path: ['sources', position, 'name'], message: `two sources have the name ${JSON.stringify(name)}` }],
   )
-  return [...faultsOfChoice({ sources, engine }), ...duplicates, ...faultsOfVisibility({ models, sources, engine })]
+  return [
+    ...faultsOfChoice({ sources, engine }),
+    ...duplicates,
+    ...faultsOfVisibility({ models, sources, engine }),
+    ...(disclosure === undefined ? [] : faultsOfRule({ sources, engine })),
+  ]
+}
+
+/** A rule needs to know whose usage each source has. */
+function faultsOfRule({ sources = [], engine }: Pick<Outline, 'sources' | 'engine'>): Fault[] {
+  const message =
+    'does not say whose usage it is, which the rule of "disclosure" needs: name the column of the customer, "columns": ' +
+    '{"contributor": "…"}, or set "contributors": "exempt" with a "note", or "keys" where there are API keys'
+  const faults = sources.flatMap((source, position) =>
+    lacksContributors(source) ? [{ path: ['sources', position], message }] : [],
+  )
+  if (engine === undefined) return faults
+  const sums =
+    'cannot be a rule with "engine", whose sums do not say whose usage they are; list raw files as "sources", or set "none"'
+  return [...faults, { path: ['disclosure'], message: sums }]
+}
+
+function lacksContributors({ schema, contributors, columns }: NonNullable<Outline['sources']>[number]): boolean {
+  const known = SCHEMA_NAMES.find((name) => name === schema)
+  if (known === undefined || contributors !== undefined) return false
+  return MAPPINGS[known].contributor === undefined && !('contributor' in (columns ?? {}))
 }
 
 function faultsOfChoice({ sources, engine }: Pick<Outline, 'sources' | 'engine'>): Fault[] {
@@ -321,10 +370,13 @@ function besides(sourcesFile: string, file: string | undefined): string | undefi
 }
 
 function whatIsRead(
-  { sources = [], engine }: z.infer<typeof SourcesFile>,
+  { sources = [], engine, disclosure }: z.infer<typeof SourcesFile>,
   folder: string,
 ): Pick<Sources, 'sources' | 'engine' | 'usageSources'> {
-  if (engine === undefined) return { sources, engine: { kind: 'duckdb' }, usageSources: sources }
+  if (engine === undefined) {
+    const read = disclosure === 'none' ? sources.map((each) => ({ ...each, contributors: 'none' as const })) : sources
+    return { sources: read, engine: { kind: 'duckdb' }, usageSources: read }
+  }
   const { clickhouse, rollup_files, visibility } = engine
   if (clickhouse !== undefined) {
     const source = { name: engine.name ?? 'clickhouse', visibility }
@@ -370,6 +422,7 @@ const KNOWN_KEYS: readonly string[] = [
   ...Object.keys(EngineFields.shape),
   ...Object.keys(ClickHouseFields.shape),
   ...Object.keys(Model.shape),
+  ...Object.keys(DisclosureSettings.shape),
   ...schemaColumns(SCHEMAS.canonical),
 ]
 

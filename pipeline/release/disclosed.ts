@@ -1,8 +1,7 @@
-import { bandOf, type DisclosureSettings, type Protected, type RuleStatement } from '../contract/disclosure.ts'
+import { bandOf, type DisclosureSettings, type Protection, type RuleStatement } from '../contract/disclosure.ts'
 import type { DisclosureFile } from '../contract/disclosure-file.ts'
 import type { ManifestDraft, ReleaseName } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
-import type { UtcDate } from '../contract/utc-date.ts'
 import type { RuledRanking } from '../dataset/rank.ts'
 import type { Sources } from '../raw/sources.ts'
 import { toPeriods } from './disclosure-file.ts'
@@ -19,7 +18,7 @@ export interface Disclosed {
 /** Describes a ranking under a rule. Undefined without a rule. */
 export function disclose(
   { setting, dates: known }: { setting: Sources['disclosure']; dates: PublishedDates | undefined },
-  { sources }: Pick<Sources, 'sources'>,
+  protection: Protection,
   { rows, ruled }: { rows: readonly RankingRow[]; ruled: RuledRanking | undefined },
   release: ReleaseName,
 ): Disclosed | undefined {
@@ -32,25 +31,13 @@ export function disclose(
     )
   })
   const since = dates.find(({ rule }) => rule !== null)?.date ?? null
-  return { statement: stateRule({ sources }, setting, since), dates, ruled }
-}
-
-/** What a manifest says of a rule. `since` is null where nothing was published under a rule yet. */
-export function stateRule(
-  { sources }: Pick<Sources, 'sources'>,
-  rule: RuleStatement['rule'],
-  since: UtcDate | null,
-): RuleStatement {
-  const units = sources.flatMap(({ contributors }): Protected[] =>
-    contributors === 'exempt' ? [] : [contributors === 'keys' ? 'api_keys' : 'customers'],
-  )
-  const notes = sources.flatMap(({ note }) => note ?? [])
-  return { rule, since, protects: [...new Set(units)].sort().reverse(), exempt: [...new Set(notes)].sort() }
+  return { statement: { rule: setting, since, ...protection }, dates, ruled }
 }
 
 /** What a rule did, for the summary of a build. Private. */
 export interface DisclosureSummary {
   rule: DisclosureSettings
+  protects: Protection['protects']
   /** Dates that this release publishes first, and how many of their models joined `other` because of the rule. */
   new_dates: number
   joined_cells: number
@@ -60,12 +47,13 @@ export interface DisclosureSummary {
 }
 
 export function disclosureSummary(
-  { statement: { rule }, dates, ruled }: Disclosed,
+  { statement: { rule, protects }, dates, ruled }: Disclosed,
   release: ReleaseName,
 ): DisclosureSummary {
   const own = dates.filter((each) => each.release === release && each.rule !== null)
   return {
     rule,
+    protects,
     new_dates: own.length,
     joined_cells: own.reduce((sum, { joined_cells }) => sum + joined_cells, 0),
     dates_not_published: ruled.not_published.length,

@@ -1,16 +1,15 @@
 import { dirname, join } from 'node:path'
-import { BuildError, CliError } from '../base/errors.ts'
+import { BuildError } from '../base/errors.ts'
 import { isThere } from '../base/files.ts'
 import type { Secret } from '../base/secret.ts'
-import { ruleOf } from '../contract/disclosure.ts'
+import { type Protection, ruleOf } from '../contract/disclosure.ts'
 import { type Manifest, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { LOST_DISCLOSURE, refuseLooser } from '../dataset/looser-disclosure.ts'
+import { describeRange, toRanges } from '../dataset/old-counts.ts'
 import type { RankingRule } from '../dataset/rank.ts'
-import { hasContributor } from '../raw/schemas/of-source.ts'
 import type { Sources } from '../raw/sources.ts'
-import { stateRule } from './disclosed.ts'
 import { readDisclosure } from './disclosure-file.ts'
 import { readCoverage } from './ledger.ts'
 import { type PublishedDate, PublishedDates } from './published-dates.ts'
@@ -30,24 +29,24 @@ export interface CurrentRelease {
 }
 
 /**
- * Opens the list of published dates, and adds those of the current release if the rule is new. Throws `CliError` for a rule
- * that cannot be applied, `BuildError` for a looser rule and for a list that is lost or was changed.
+ * Opens the list of published dates, and adds those of the current release if the rule is new. Throws `BuildError` for a
+ * looser rule, and for a list that is lost or was changed.
  */
 export async function openControl(
-  { sources, engine, disclosure: setting }: Pick<Sources, 'sources' | 'engine' | 'disclosure'>,
+  setting: Sources['disclosure'],
   options: {
     dataDir: string
     synthetic: boolean
     secret: Secret
+    protection: Protection
     current: CurrentRelease | undefined
     accepted: readonly string[]
   },
 ): Promise<DisclosureControl> {
-  const { dataDir, synthetic, secret, current, accepted } = options
+  const { dataDir, synthetic, secret, protection, current, accepted } = options
   const rule = setting === 'none' ? undefined : setting
-  if (rule !== undefined) checkApplies({ sources, engine })
   const stated = current?.manifest.disclosure
-  const now = setting === undefined || setting === 'none' ? setting : stateRule({ sources }, setting, null)
+  const now = rule && { rule, since: null, ...protection }
   const refused = refuseLooser(stated, now, { release: current?.manifest.release ?? '', accepted })
   if (refused !== undefined) throw new BuildError(refused)
   const path = PublishedDates.pathIn(dataDir, synthetic)
@@ -58,21 +57,9 @@ export async function openControl(
   }
   const key = await keyOf(path, secret)
   const dates = isForgotten ? PublishedDates.empty(path, key) : await PublishedDates.open(path, key)
+  if (current !== undefined) await checkTakenOut(dates, current)
   if (current !== undefined && (rule ?? ruleOf(stated)) !== undefined) await addCurrent(dates, current, accepted)
   return { setting, dates }
-}
-
-function checkApplies({ sources, engine }: Pick<Sources, 'sources' | 'engine'>): void {
-  if (engine.kind === 'clickhouse') {
-    throw new CliError(
-      '"disclosure" has a rule, but ClickHouse gives sums without customers; read raw files, or set "disclosure": "none"',
-    )
-  }
-  if (sources.some((source) => source.contributors !== undefined || hasContributor(source))) return
-  throw new CliError(
-    '"disclosure" has a rule, but no source says whose usage it is: map the column of the customer, ' +
-      '"columns": {"contributor": "…"}, give the source "contributors": "keys" or "exempt", or set "disclosure": "none"',
-  )
 }
 
 /** Throws `BuildError` if there is a list, but not the secret that sealed it. */
@@ -81,6 +68,18 @@ async function keyOf(path: string, secret: Secret): Promise<string> {
     throw new BuildError(`${path} is there, but not the secret that sealed it; restore ${dirname(path)} from a backup`)
   }
   return secret.keyFor('dates')
+}
+
+/** Throws `BuildError` if a withdrawal of dates stopped before its switch: the next `changes.csv` would list their rows. */
+async function checkTakenOut(dates: PublishedDates, { manifest, readRows }: CurrentRelease): Promise<void> {
+  const withdrawn = new Set(dates.all.filter((each) => each.withdrawn_at !== undefined).map(({ date }) => date))
+  if (withdrawn.size === 0) return
+  const [left] = toRanges((await readRows()).map(({ date }) => date).filter((date) => withdrawn.has(date)))
+  if (left === undefined) return
+  throw new BuildError(
+    `release ${manifest.release} still has ${describeRange(left)}, which a withdrawal that was stopped takes out; ` +
+      `complete it: tokenboard withdraw --reason privacy --dates ${left.start_date}..${left.end_date}`,
+  )
 }
 
 /** Freezes the dates of the current release. Those that a rule published must be known, or their loss accepted. */

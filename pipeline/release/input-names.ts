@@ -62,7 +62,7 @@ export async function keepKey(path: string, files: Files): Promise<string> {
   if (known !== undefined) return known
   const key = newKey()
   await files.makeFolder(dirname(path))
-  await replaceFile(files, path, key)
+  await replaceFile(files, path, key, { isPrivate: true })
   return key
 }
 

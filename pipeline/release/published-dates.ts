@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
-import { parseJson } from '../base/json.ts'
+import { jsonIfAny, parseJson } from '../base/json.ts'
 import { DisclosureSettings } from '../contract/disclosure.ts'
 import { ReleaseName } from '../contract/manifest.ts'
 import { RankingRow, Timestamp } from '../contract/ranking.ts'
@@ -57,8 +57,8 @@ export class PublishedDates {
     const text = await readTextIfAny(path)
     if (text === undefined) return PublishedDates.empty(path, key)
     const [first = '', ...lines] = text.split('\n').slice(0, -1)
-    const head = parseJson(Head, first, path, BuildError)
-    if (head.seal !== sealOf(lines, key)) {
+    const head = Head.safeParse(jsonIfAny(first))
+    if (head.data?.seal !== sealOf(lines, key)) {
       throw new BuildError(`${path} was changed, or its secret was; restore the folder ${dirname(path)} from a backup`)
     }
     const dates = lines.map((line, position) => parseJson(PublishedDate, line, `${path}:${position + 2}`, BuildError))
@@ -107,11 +107,12 @@ export class PublishedDates {
     if (this.#isWritten) return
     const lines = this.all.map((each) => JSON.stringify(each))
     const head = { version: 1, seal: sealOf(lines, this.#key) } as const
-    await files.makeFolder(dirname(this.path))
+    await files.makeFolder(dirname(this.path), true)
     await replaceFile(
       files,
       this.path,
       `${[JSON.stringify(head satisfies z.infer<typeof Head>), ...lines].join('\n')}\n`,
+      { isPrivate: true },
     )
     this.#isWritten = true
   }

@@ -16,7 +16,7 @@ CREATE OR REPLACE TEMP TABLE core_archived_inputs (
 )
 
 -- name: read
--- Tokens are text there, for Parquet has no integer of 128 bits. Parts are in it since version 3.
+-- Tokens are text there, for Parquet has no integer of 128 bits. Parts are in it since version 3, contributors since version 4.
 INSERT INTO core_archive BY NAME
 SELECT * REPLACE (tokens::HUGEINT AS tokens) FROM read_parquet($path, hive_partitioning = false)
 

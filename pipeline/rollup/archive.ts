@@ -12,8 +12,8 @@ export const NEWER_ARCHIVE = 'a newer version of Tokenboard wrote this: build wi
 
 /** `archive.json` of a part: what one `tokenboard archive` call archived. */
 const ArchivePart = z.strictObject({
-  /** Version 2 added to the inputs how they were read, version 3 to the usage the parts of the tokens. */
-  version: z.literal([1, 2, 3], { error: NEWER_ARCHIVE }),
+  /** Version 2 added to the inputs how they were read, version 3 to the usage the parts of the tokens, version 4 the contributors. */
+  version: z.literal([1, 2, 3, 4], { error: NEWER_ARCHIVE }),
   before: UtcDate,
   as_of: TimestampSchema,
   /** The source at position N has the files `usage-N.parquet` and `inputs-N.parquet`. */
@@ -146,7 +146,7 @@ export class Archive {
       const described = archived.map(({ source, records }) => {
         return { name: source, from: this.unarchivedFrom(source) ?? null, records }
       })
-      const part: ArchivePart = { version: 3, before, as_of: asOf, sources: described }
+      const part: ArchivePart = { version: 4, before, as_of: asOf, sources: described }
       await files.write(join(folder, DESCRIPTION), `${JSON.stringify(part, undefined, 2)}\n`)
       await writeChecksums(folder, files)
     }

@@ -1,32 +1,56 @@
 import { hash } from 'node:crypto'
 import type { Database } from '../base/database.ts'
-import { hasContributor } from '../raw/schemas/of-source.ts'
+import { BuildError } from '../base/errors.ts'
+import { counted, formatInteger } from '../base/numbers.ts'
+import type { Protected, Protection } from '../contract/disclosure.ts'
+import { readsContributor } from '../raw/schemas/of-source.ts'
 import type { Source, Sources } from '../raw/sources.ts'
+import { withoutContributors } from './reading.ts'
+import type { KnownFile } from './state.ts'
 
-/** Who contributes the usage of a source: what its records name, their keys, or nobody. */
-export type Contributors = 'column' | 'keys' | 'exempt'
-
-export function contributorsOf(source: Source): Contributors {
-  return source.contributors ?? 'column'
+/** Who contributes the usage of a source: what its records name, their keys, or nobody. Undefined if nothing says. */
+export function contributorsOf(source: Source): 'column' | 'keys' | 'exempt' | undefined {
+  if (source.contributors === 'none') return undefined
+  return source.contributors ?? (readsContributor(source) ? 'column' : undefined)
 }
 
 /** Whether some usage can be told apart by contributor. */
 export function hasContributors({ sources }: Pick<Sources, 'sources'>): boolean {
-  return sources.some((source) => source.contributors !== undefined || hasContributor(source))
+  return sources.some((source) => contributorsOf(source) !== undefined)
+}
+
+/** Whom a disclosure rule protects in these sources. */
+export function protectedIn({ sources }: Pick<Sources, 'sources'>): Protected[] {
+  const has = (wanted: 'column' | 'keys') => sources.some((source) => contributorsOf(source) === wanted)
+  return [...(has('column') ? (['customers'] as const) : []), ...(has('keys') ? (['api_keys'] as const) : [])]
+}
+
+/** Whom a disclosure rule protects in these sources, and why some usage is nobody's. */
+export function protectionOf(sources: Pick<Sources, 'sources'>): Protection {
+  const notes = sources.sources.flatMap(({ note }) => note ?? [])
+  return { protects: protectedIn(sources), exempt: [...new Set(notes)].sort() }
 }
 
 const BLOCK_BYTES = 64
 const INNER = 0x36
 const OUTER = 0x5c
 
+export interface ContributorsOfSource {
+  source: Source
+  readKey: () => Promise<string>
+}
+
 /** Sets the key of the contributors' ids, if some usage of the source asks for it. */
 export async function setKeyIfNeeded(
   database: Database,
   usage: 'counted' | 'stored',
-  { source, readKey }: { source: Source; readKey: () => Promise<string> },
-): Promise<void> {
+  { source, readKey }: ContributorsOfSource,
+): Promise<boolean> {
+  if (!readsContributor(source)) return false
   const [found] = await database.rows<{ has_contributors: boolean }>(`contributors/${usage}`)
-  if (found?.has_contributors || source.contributors === 'keys') await setContributorKey(database, await readKey())
+  const isNeeded = found?.has_contributors === true
+  if (isNeeded) await setContributorKey(database, await readKey())
+  return isNeeded
 }
 
 /** Pads the key as HMAC wants it (RFC 2104). `key` is a text of any length. */
@@ -37,4 +61,56 @@ async function setContributorKey(database: Database, key: string): Promise<void>
   await database.setVariable('contributor_key_id', hash('sha256', secret).slice(0, 8))
   await database.setVariable('contributor_inner_key', padded(INNER))
   await database.setVariable('contributor_outer_key', padded(OUTER))
+}
+
+/**
+ * The files as the state knows them. Those that are there and have ids under another key count as read without contributors,
+ * so that they are read again. Says what has such ids.
+ */
+export async function withoutLostIds(
+  database: Database,
+  known: readonly KnownFile[],
+  {
+    source,
+    isThere,
+    notice,
+  }: { source: Source; isThere: (file: KnownFile) => boolean; notice: (text: string) => void },
+): Promise<KnownFile[]> {
+  const lost = await database.rows<{ file_id: number | null; tokens: bigint }>('contributors/under_other_key')
+  if (lost.length === 0) return [...known]
+  const ids = new Set(lost.map(({ file_id }) => file_id))
+  const isAgain = (file: KnownFile) => ids.has(file.file_id) && isThere(file)
+  const again = known.filter(isAgain).length
+  const tokens = lost.reduce((sum, each) => sum + each.tokens, 0n)
+  const files = again === 0 ? '' : `. ${counted(again, 'raw file')} ${again === 1 ? 'is' : 'are'} read again`
+  notice(
+    `source ${JSON.stringify(source.name)}: the customers of ${counted(tokens, 'token')} were stored under another secret ` +
+      `than that in DATA_DIR/disclosure, so they count as unknown: restore that folder from a backup${files}`,
+  )
+  return known.map((file) => (isAgain(file) ? { ...file, reading: withoutContributors(file.reading) } : file))
+}
+
+const MANY = 100
+
+/** Says if a column has nearly as many contributors as records: they may be sessions rather than customers. */
+export async function reportSessions(
+  database: Database,
+  { name }: Source,
+  { onNotice }: { onNotice: (text: string) => void },
+): Promise<void> {
+  const [found] = await database.rows<{ contributors: bigint; records: bigint }>('contributors/count')
+  if (found === undefined || found.contributors < MANY || 2n * found.contributors < found.records) return
+  onNotice(
+    `source ${JSON.stringify(name)}: ${formatInteger(found.records)} records name ${counted(found.contributors, 'customer')}. If these are ` +
+      'sessions or requests, numbers seem safe that are not: name the column of the customer as "contributor"',
+  )
+}
+
+/** Every token that is ranked must be in one contribution. Otherwise it is our own bug. */
+export async function assertBalanced(database: Database): Promise<void> {
+  const [cell] = await database.rows<{ date: string; model_permaslug: string }>('contributors/unbalanced')
+  if (cell === undefined) return
+  throw new BuildError(
+    `the contributions to ${cell.model_permaslug} on ${cell.date} are not its tokens; nothing was published`,
+  )
 }

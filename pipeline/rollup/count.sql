@@ -137,12 +137,17 @@ CREATE OR REPLACE TEMP TABLE core_file_numbers (link VARCHAR, file_id INTEGER)
 
 -- name: keep_sums
 INSERT INTO state_sums BY NAME
+WITH ids AS MATERIALIZED (
+  SELECT contributor, contributor_id(contributor) AS id
+  FROM (SELECT DISTINCT contributor FROM core_sums WHERE contributor IS NOT NULL)
+)
 SELECT
   file_id,
-  core_sums.* EXCLUDE (link, note_kind, note_name, note_tokens, paths_found)
-    REPLACE (contributor_id(contributor) AS contributor)
+  core_sums.* EXCLUDE (link, contributor, note_kind, note_name, note_tokens, paths_found),
+  ids.id AS contributor
 FROM core_sums
 JOIN core_file_numbers USING (link)
+LEFT JOIN ids ON core_sums.contributor = ids.contributor
 
 -- name: keep_notes
 -- Only the 100 most frequent notes of each kind and file: a key that is spelled anew in every record would be a note

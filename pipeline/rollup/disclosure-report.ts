@@ -2,20 +2,33 @@ import type { PipelineConfig } from '../base/config.ts'
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { CliError } from '../base/errors.ts'
-import { DEFAULT_RULE, type DisclosureRule } from '../contract/disclosure.ts'
+import { DEFAULT_RULE, type DisclosureRule, type Protected } from '../contract/disclosure.ts'
 import { mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
-import { applyRule, type DisclosureMeasures, measureRule, type UnsafeCell, worstCells } from '../dataset/disclosure.ts'
+import {
+  type DisclosureMeasures,
+  type DisclosureRisk,
+  measureRisk,
+  measureRule,
+  type UnsafeCell,
+  worstCells,
+} from '../dataset/disclosure.ts'
 import { Account } from '../dataset/quality.ts'
-import type { Sources } from '../raw/sources.ts'
-import { hasContributors } from './contributors.ts'
-import { defaultSources, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
+import { isOfSums, type Sources } from '../raw/sources.ts'
+import { hasContributors, protectedIn } from './contributors.ts'
+import { defaultSources, leaveSample, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
 import { withScratch } from './workspace.ts'
 
 /** What a rule would do to a release of the sources. Private: it names cells. */
 export interface DisclosureReport {
   rule: DisclosureRule
+  protects: Protected[]
   measures: DisclosureMeasures
   worst_cells: UnsafeCell[]
+}
+
+/** How much of a release the default rule would not let through. */
+export interface MeasuredRisk extends DisclosureRisk {
+  protects: Protected[]
 }
 
 const CELLS_SHOWN = 10
@@ -31,15 +44,16 @@ export async function reportDisclosure(
 ): Promise<DisclosureReport> {
   const chosen = await namedSources(config, { mayLackModels: true })
   if (chosen === undefined) throw new CliError(`there is no ${defaultSources(config)}: there is nothing to measure`)
-  if (!hasContributors(chosen)) throw new CliError(NO_CONTRIBUTORS)
+  if (!hasContributors(chosen)) throw new CliError(whyNot(chosen))
   const asOf = config.asOf ?? effects.now()
   return withScratch(config, effects, async (workspace) => {
     const { database } = workspace
     const sources = await withObjects(chosen, workspace, config, effects)
-    const { engine } = await openEngine(workspace, { config, sources, asOf, synthetic: false }, effects)
+    const { engine, archive } = await openEngine(workspace, { config, sources, asOf, synthetic: false }, effects)
+    await leaveSample(workspace, archive)
     await readRecords(engine, sources, { account: new Account() }, effects)
-    await applyRule(database, rule, mostRecentCompletedDay(asOf))
-    return { rule, measures: await measureRule(database), worst_cells: await worstCells(database, CELLS_SHOWN) }
+    const measures = await measureRule(database, rule, mostRecentCompletedDay(asOf))
+    return { rule, protects: protectedIn(sources), measures, worst_cells: await worstCells(database, CELLS_SHOWN) }
   })
 }
 
@@ -51,12 +65,20 @@ export async function measureContributors(
   database: Database,
   sources: Sources,
   lastDate: UtcDate,
-): Promise<DisclosureMeasures | undefined> {
+): Promise<MeasuredRisk | undefined> {
   if (!hasContributors(sources)) return undefined
-  await applyRule(database, DEFAULT_RULE, lastDate)
-  const measures = await measureRule(database)
-  return measures.has_contributors ? measures : undefined
+  const risk = await measureRisk(database, DEFAULT_RULE, lastDate)
+  return risk.has_contributors ? { protects: protectedIn(sources), ...risk } : undefined
 }
+
+function whyNot({ sources, engine, disclosure }: Sources): string {
+  if (disclosure === 'none')
+    return '"disclosure" is "none" in the sources file, so it is not read whose usage records are'
+  return engine.kind !== 'duckdb' || sources.some(isOfSums) ? NO_RECORDS : NO_CONTRIBUTORS
+}
+
+const NO_RECORDS =
+  'the "engine" of the sources file gives sums, which do not say whose usage they are; only raw files can'
 
 const NO_CONTRIBUTORS =
   'no source says whose usage it is: map the column of the customer, "columns": {"contributor": "…"}, or give the source ' +

@@ -6,10 +6,11 @@ import type { Contents } from '../raw/files/content.ts'
 import { type FoundFiles, findInputFiles, type InputFile, isUnlisted } from '../raw/files/find.ts'
 import type { InputGroup } from '../raw/files/group.ts'
 import { recognize } from '../raw/files/recognize.ts'
+import { readsContributor } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
 import type { Archive } from './archive.ts'
-import { hasContributors, setKeyIfNeeded } from './contributors.ts'
+import { assertBalanced, hasContributors, reportSessions, setKeyIfNeeded, withoutLostIds } from './contributors.ts'
 import { checkNotRestated, countRecords } from './count.ts'
 import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
 import { decideMissing, type FileDecisions } from './file-decisions.ts'
@@ -42,11 +43,13 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
       await database.run('disclosure/create_contributions')
       await openState(database)
       await forgetUnlistedSources(request, options)
+      const isMeasured = hasContributors(request.sources)
       for (const source of request.sources.sources) {
         await archive.select(database, source.name)
         await updateState(source, request, options)
         await deliver(database, source, request)
-        if (hasContributors(request.sources)) await deliverContributions(database, source)
+        if (isMeasured) await deliverContributions(database, source)
+        if (readsContributor(source)) await reportSessions(database, source, request)
         await reportOldCounts(
           database,
           { source: source.name, reader: source.schema, sameWithIds: isSameWithIds(source) },
@@ -55,6 +58,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         if (isOfSums(source)) await reportRowsOfSums(database, request)
         else await reportIds(database, source, request)
       }
+      if (isMeasured) await assertBalanced(database)
       await reportShared(database, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
@@ -68,9 +72,12 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const found = await findInputFiles(source, request.sources)
   await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
   const contributors = { source, readKey: contributorKey }
-  await setKeyIfNeeded(database, 'stored', contributors)
+  const hasIds = await setKeyIfNeeded(database, 'stored', contributors)
   const reading = readingOf(source)
-  const known = await knownFiles(database)
+  const all = await knownFiles(database)
+  const names = new Set(found.files.map(({ name }) => name))
+  const isThere = ({ name, kept }: KnownFile) => kept === null && names.has(name)
+  const known = hasIds ? await withoutLostIds(database, all, { source, isThere, notice: request.onNotice }) : all
   checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
   const readingOfFile = ({ columns }: InputFile) => (columns === undefined ? reading : readingOf(source, columns))
   const stamps = await recognized(compareStamps(found.files, known, readingOfFile))

@@ -2,7 +2,12 @@
 
 -- name: write_records
 -- Records with a request_id, so that a later duplicate of one of them is known when the file is missing.
-COPY (FROM core_identified_usage) TO $path (FORMAT parquet, COMPRESSION zstd)
+COPY (
+  SELECT
+    * EXCLUDE (contributor_text)
+      REPLACE (coalesce(contributor, contributor_id(contributor_text)) AS contributor)
+  FROM core_identified_usage
+) TO $path (FORMAT parquet, COMPRESSION zstd)
 
 -- name: write_sums
 -- Tokens are written as text, for Parquet has no integer of 128 bits.

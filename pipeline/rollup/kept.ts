@@ -20,8 +20,8 @@ import {
 } from './state.ts'
 
 const KeptFile = z.strictObject({
-  /** Version 2 added the parts of the tokens. */
-  version: z.literal([1, 2], { error: NEWER_ARCHIVE }),
+  /** Version 2 added the parts of the tokens, version 3 the contributors. */
+  version: z.literal([1, 2, 3], { error: NEWER_ARCHIVE }),
   source: z.string(),
   name: z.string(),
   bytes: z.int().nonnegative(),
@@ -129,7 +129,7 @@ export class KeptFiles {
     const records = this.#recordsPath(file)
     if (await exists(records)) await this.#files.copy(records, join(staging, RECORDS))
     const description: KeptFile = {
-      version: 2,
+      version: 3,
       source,
       name: file.name,
       bytes: Number(file.bytes),

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { PathColumns } from '../raw/files/path-columns.ts'
 import { SCHEMAS } from '../raw/schemas/index.ts'
+import { readsContributor } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 
 /** Raise this when shared code reads a record differently: all raw files are then read again. A test enforces it. */
@@ -22,7 +23,16 @@ export function toReading(reader: Reader, settings: unknown): string {
 
 /** How a source has a file read. `path` are the columns in its path. */
 export function readingOf(source: Source, path?: PathColumns): string {
-  return toReading(source.schema, { ...readingSettings(source), path })
+  const reading = toReading(source.schema, { ...readingSettings(source), path })
+  return readsContributor(source) ? `${reading}${WITH_CONTRIBUTORS}` : reading
+}
+
+/** The end of a reading that has read contributors. Versions before 0.6.0 read none, and the sums are the same. */
+const WITH_CONTRIBUTORS = '+contributors'
+
+/** The reading without its contributors. */
+export function withoutContributors(reading: string): string {
+  return reading.replace(WITH_CONTRIBUTORS, '')
 }
 
 /** The settings that affect what the files contribute. Each build applies all others again. */
@@ -50,12 +60,12 @@ const NUMBERED = /^(.+-[0-9.]+)-[0-9a-f]{16}$/
 
 /** Whether two readings are of the same settings, whatever code made them. */
 export function hasSameSettings(reading: string, other: string): boolean {
-  const settings = (each: string) => each.split('-').at(-1)
+  const settings = (each: string) => withoutContributors(each).split('-').at(-1)
   return settings(reading) === settings(other)
 }
 
 function codeOf(reading: string, reader: Reader): string {
-  return NUMBERED.exec(reading)?.[1] ?? firstVersionOf(reader)
+  return NUMBERED.exec(withoutContributors(reading))?.[1] ?? firstVersionOf(reader)
 }
 
 /** A version without the number of the code that all schemas share. */

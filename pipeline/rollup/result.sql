@@ -58,14 +58,15 @@ INSERT INTO core_rollup
 SELECT getvariable('source'), date, model_permaslug, tokens, records FROM core_result WHERE outcome = 'public'
 
 -- name: deliver_contributions
--- $contributors says who contributes: what the records name (column), their keys, or nobody (exempt).
+-- $contributors says who contributes: what the records name (column), their keys, or nobody (exempt). Negative sums stay:
+-- all contributions of a model on a date are its tokens.
 INSERT INTO core_contributions
 SELECT
   DATE '1970-01-01' + day_number::INTEGER,
   core_models.model_permaslug,
   CASE $contributors
     WHEN 'column' THEN known_contributor(contributor)
-    WHEN 'keys' THEN contributor_id('key ' || api_key_hash)
+    WHEN 'keys' THEN encode('key ' || api_key_hash)
   END AS contributor,
   $contributors = 'exempt',
   sum(tokens)::HUGEINT
@@ -73,7 +74,7 @@ FROM core_dated_usage
 JOIN core_models ON core_dated_usage.model = core_models.model
 WHERE outcome IS NULL AND is_valid AND coalesce(core_dated_usage.visibility, core_models.visibility) = 'public'
 GROUP BY ALL
-HAVING sum(tokens) > 0
+HAVING sum(tokens) <> 0
 
 -- name: totals
 -- How many records a source has in all, and how many of them have an outcome.

@@ -52,7 +52,7 @@ export async function deliver(database: Database, source: UsageSource, request: 
 
 /** Adds what each contributor has of a source's public usage. */
 export async function deliverContributions(database: Database, source: Source): Promise<void> {
-  await database.run('result/deliver_contributions', { contributors: contributorsOf(source) })
+  await database.run('result/deliver_contributions', { contributors: contributorsOf(source) ?? 'column' })
 }
 
 export async function reportRowsOfSums(database: Database, request: RollupRequest): Promise<void> {

@@ -34,7 +34,7 @@ ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS parts_disagree VARCHAR;
 ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS
   parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT);
 
--- Who used it, as an id (macros.sql). Versions before 0.5.0 did not read it.
+-- Who used it, as an id (macros.sql). State version 3 did not have it.
 ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS contributor BLOB;
 
 -- What is to be told of how a file was read: file x kind x name. Version 0.1.0 noted nothing.

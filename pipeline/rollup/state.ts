@@ -3,7 +3,7 @@ import { BuildError } from '../base/errors.ts'
 import type { InputFile } from '../raw/files/find.ts'
 
 /** Raise this when the tables of the state change, and let `state/create` upgrade old ones. 0.1.0 has version 1. */
-const STATE_VERSION = 3
+const STATE_VERSION = 4
 
 export interface StateFile {
   file_id: number

@@ -32,7 +32,7 @@ WHERE day_number BETWEEN $first_day AND $last_day
 -- name: identified_usage
 -- The records with a request_id of the files at hand, and those kept of missing files. `core_ids` has only what tells
 -- whether an id occurs twice, and rejected records too: to know those would take as long as the rest, and they only add
--- candidates.
+-- candidates. `contributor` is an id, and `contributor_text` what becomes one: an id takes long to make.
 CREATE OR REPLACE TEMP VIEW core_ids AS
 SELECT day_number, request_id FROM core_usage
 UNION ALL
@@ -41,17 +41,17 @@ SELECT day_number, request_id FROM core_kept_usage;
 CREATE OR REPLACE TEMP VIEW core_identified_usage AS
 SELECT
   updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
-  cost_usd, is_byok, is_charge_misread, parts, contributor_id(contributor) AS contributor
+  cost_usd, is_byok, is_charge_misread, parts, NULL::BLOB AS contributor, contributor AS contributor_text
 FROM core_usage
 WHERE reject_reason IS NULL AND request_id IS NOT NULL
 UNION ALL
-FROM core_kept_usage
+SELECT *, NULL FROM core_kept_usage
 
 -- name: identified_kept
 -- The same where no file is at hand.
 CREATE OR REPLACE TEMP VIEW core_ids AS SELECT day_number, request_id FROM core_kept_usage;
 
-CREATE OR REPLACE TEMP VIEW core_identified_usage AS FROM core_kept_usage
+CREATE OR REPLACE TEMP VIEW core_identified_usage AS SELECT *, NULL::VARCHAR AS contributor_text FROM core_kept_usage
 
 -- name: find_ids
 -- Ids that occur twice on a day, as 64-bit hashes: a collision only adds a candidate.
@@ -72,8 +72,9 @@ SELECT DISTINCT day_number FROM core_repeated
 INSERT INTO state_surplus BY NAME
 WITH candidate AS (
   SELECT
-    usage.* EXCLUDE (visibility),
+    usage.* EXCLUDE (visibility, contributor, contributor_text),
     usage.visibility AS own_visibility,
+    coalesce(usage.contributor, contributor_id(usage.contributor_text)) AS contributor,
     core_models.model_permaslug,
     -- A copy that must not be published wins: private before withheld before public.
     list_position(['public', 'withheld', 'private'], coalesce(usage.visibility, core_models.visibility)) AS secrecy

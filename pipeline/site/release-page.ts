@@ -3,7 +3,7 @@ import { counted, formatChange, formatInteger, formatTokens } from '../base/numb
 import { prose } from '../base/prose.ts'
 import type { ChangeRow } from '../contract/history.ts'
 import { type Html, html } from '../contract/html.ts'
-import { type Manifest, type Resource, releasePath } from '../contract/manifest.ts'
+import { DATES_WITHDRAWN, type Manifest, type Resource, releasePath } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { MANIFEST_FILE, QUALITY_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
@@ -37,7 +37,8 @@ export function releaseChart(rows: readonly RankingRow[]): TextFile {
 export interface ReleaseFacts {
   rows: readonly RankingRow[]
   changes: readonly ChangeRow[]
-  quality: PublicQuality | BandedQuality
+  /** Undefined for a release that was made of published rows alone. */
+  quality: PublicQuality | BandedQuality | undefined
 }
 
 /** `index.html` of a release. It never changes, so it says nothing of later releases. */
@@ -116,6 +117,10 @@ function fileTable(files: readonly Resource[]): Html {
 }
 
 function whatChanged({ changes: stated }: Manifest, { rows, changes }: ReleaseFacts, root: string): Html {
+  if (stated?.facts.includes(DATES_WITHDRAWN) === true) {
+    return html`<p>Dates were taken out of the dataset, and the releases that had them were withdrawn. All other rows are those that
+were published before.</p>\n`
+  }
   if (stated === undefined || stated.previous === null) return html`<p>This is the first release.</p>\n`
   // Link to the changelog: the previous release may have no page or be withdrawn later.
   const link = html`<a href="${root}changelog/${stated.previous.slice(0, 4)}.html">${stated.previous}</a>`
@@ -197,7 +202,8 @@ const LEFT_OUT_OF_DATASET = {
   not_yet_complete: 'of a day that was not over',
 } as const
 
-function qualityOf(quality: PublicQuality | BandedQuality): Html {
+function qualityOf(quality: PublicQuality | BandedQuality | undefined): Html {
+  if (quality === undefined) return html`<p>This release was made of published rows, not of records.</p>\n`
   return 'days' in quality ? exactQuality(quality) : bandedQuality(quality)
 }
 

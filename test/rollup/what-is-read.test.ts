@@ -4,6 +4,7 @@
  * file, once the numbers are right.
  */
 import { readFileSync } from 'node:fs'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readStatement } from '../../pipeline/base/statements.ts'
@@ -83,6 +84,9 @@ const COMMON_SQL = [
 async function readCorpus(corpus: Corpus): Promise<Map<string, unknown[]>> {
   const workspace = await newWorkspace()
   await writeCorpus(workspace, corpus)
+  // The ids of contributors depend on the secret.
+  await mkdir(join(workspace.dataDir, 'disclosure'))
+  await writeFile(join(workspace.dataDir, 'disclosure/secret.key'), '0'.repeat(64))
   await buildIn(workspace, '2025-06-30T12:00:00Z')
   const path = join(workspace.dataDir, 'state/build.duckdb')
   await query(`ATTACH ${sqlText(path)} AS corpus (READ_ONLY)`)
@@ -94,7 +98,7 @@ async function readCorpus(corpus: Corpus): Promise<Map<string, unknown[]>> {
         SELECT *, 'surplus' AS reject_reason FROM corpus.state_surplus
       )
       SELECT source, name, day_number, reject_reason, model, visibility, api_key_hash, is_byok, parts_disagree,
-        sum(records), sum(identified_records), sum(tokens), sum(cost_usd), sum(misread_charges)
+        hex(contributor), sum(records), sum(identified_records), sum(tokens), sum(cost_usd), sum(misread_charges)
       FROM kept
       GROUP BY ALL
       ORDER BY ALL`)

@@ -43,8 +43,10 @@ export class RuledGateway {
     return join(this.workspace.dataDir, 'disclosure/dates.ndjson')
   }
 
-  rule(disclosure: unknown, source: Record<string, unknown> = {}): Promise<void> {
-    return this.gateway.configure({ on_missing: 'remove', ...(disclosure !== undefined && { disclosure }) }, source)
+  /** Writes the sources file. `undefined` says nothing of disclosure control. */
+  rule(disclosure: unknown, source: Record<string, unknown> = {}, top: Record<string, unknown> = {}): Promise<void> {
+    const given = disclosure === undefined ? {} : { disclosure }
+    return this.gateway.configure({ on_missing: 'remove', ...given, ...top }, source)
   }
 
   /** Puts the file of a date, or another one, in the place of one of that name. */
@@ -69,6 +71,11 @@ export class RuledGateway {
 
   async disclosure(): Promise<DisclosureFile> {
     return DisclosureFile.parse(await this.#read('disclosure.json'))
+  }
+
+  /** What only the maintainer sees. */
+  async privateDetail(): Promise<unknown> {
+    return JSON.parse(await readFile(join(this.workspace.dataDir, 'state/disclosure.json'), 'utf8'))
   }
 
   async coverage(): Promise<Coverage> {

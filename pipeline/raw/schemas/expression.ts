@@ -129,12 +129,13 @@ export const count = (place: Place) => over('count', place, (value) => value.cou
 
 export const text = (place: Place) => over('text', place, (value) => value.text())
 
-/** Text that is not one of some words. */
-export const textWithout = (place: Place, words: readonly string[]) =>
-  over('text', place, (value) => {
-    const listed = words.map(literal).join(', ')
-    return `CASE WHEN ${value.text()} NOT IN (${listed}) THEN ${value.text()} END`
-  })
+/** Text that is not one of some words. A record with one of these has no value here. */
+export function textWithout(place: Place, words: readonly string[]): Expression<'text'> {
+  const listed = words.map(literal).join(', ')
+  const plain = text(place)
+  const sql = (columns: Columns) => `CASE WHEN ${plain.sql(columns)} NOT IN (${listed}) THEN ${plain.sql(columns)} END`
+  return { ...plain, sql, isPresent: (columns) => `nullif(${sql(columns)}, '') IS NOT NULL` }
+}
 
 /** Text only: a JSON number or flag is not a name. */
 export const word = (place: Place) => over('text', place, (value) => value.word())

@@ -21,6 +21,8 @@ export interface Mapped {
   columns: Readonly<Record<string, ColumnMapping>>
   where?: Where | undefined
   unnest?: string | undefined
+  /** Set if no contributor is read from the records. */
+  contributors?: 'keys' | 'exempt' | 'none' | undefined
 }
 
 const known = new WeakMap<Mapped, Schema>()
@@ -106,9 +108,9 @@ export function isOwn({ columns, where }: Mapped): boolean {
   return asks || Object.values(columns).some((mapping) => renamed(mapping) === undefined)
 }
 
-/** Whether the records of a source may say whose usage they are. */
-export function hasContributor(source: Mapped): boolean {
-  return schemaOf(source).record.contributor !== undefined
+/** Whether it is read from the records of a source whose usage they are. */
+export function readsContributor(source: Mapped): boolean {
+  return source.contributors === undefined && schemaOf(source).record.contributor !== undefined
 }
 
 /** The columns that a source may map: those of its schema, and the contributor. */

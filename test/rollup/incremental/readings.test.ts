@@ -327,7 +327,7 @@ describe('an archive of a newer version', () => {
     await archiveMonday(gateway)
     const dates = join(gateway.workspace.dataDir, 'archive/dates')
     const [part = ''] = await readdir(dates)
-    await setVersion(join(dates, part), 'archive.json', 4)
+    await setVersion(join(dates, part), 'archive.json', 5)
     expect(await gateway.failure()).toMatch(/archive\.json:\d+: version: a newer version of Tokenboard wrote this/)
   })
 
@@ -337,7 +337,7 @@ describe('an archive of a newer version', () => {
     await gateway.build()
     const files = join(gateway.workspace.dataDir, 'archive/files')
     const [kept = ''] = await readdir(files)
-    await setVersion(join(files, kept), 'file.json', 3)
+    await setVersion(join(files, kept), 'file.json', 4)
     expect(await gateway.failure()).toMatch(/file\.json:\d+: version: a newer version of Tokenboard wrote this/)
   })
 })
