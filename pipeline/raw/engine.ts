@@ -7,6 +7,10 @@ export const SourceVisibility = z.enum(['public', 'private', 'registry']).defaul
 export interface UsageSource {
   name: string
   visibility: z.infer<typeof SourceVisibility>
+  /** Undefined if records may name contributors; `none` if nobody wants to know. */
+  contributors?: 'keys' | 'exempt' | 'none' | undefined
+  /** Why usage is exempt. */
+  note?: string | undefined
 }
 
 /** A name that is safe inside quotes in a ClickHouse statement. */
@@ -67,14 +71,34 @@ export const EngineFields = z.strictObject({
     description: 'The name of this source in warnings, state and archive.',
   }),
   visibility: SourceVisibility.describe('As in a source.'),
+  contributors: z.literal('exempt').optional().meta({
+    unset: 'the column `contributor` of the view, if it has one',
+    description: '`exempt` for usage of no customer ([publishing](publishing.md#customers)).',
+  }),
+  note: z.string().min(1).optional().describe('As in a source: needed with `exempt`.'),
 })
 
 /** `"engine"` of the sources file: what sums the usage instead of DuckDB and raw files. */
-export const EngineChoice = EngineFields.superRefine(({ clickhouse, rollup_files }, context) => {
+export const EngineChoice = EngineFields.superRefine((engine, context) => {
+  for (const { path, message } of faultsOfNote(engine)) context.addIssue({ code: 'custom', path, message })
+  const { clickhouse, rollup_files } = engine
   if ((clickhouse === undefined) !== (rollup_files === undefined)) return
   const message = 'must have either "clickhouse", to query usage, or "rollup_files", sums from another engine'
   context.addIssue({ code: 'custom', message })
 })
+
+/** The faults of saying why usage is exempt. */
+export function faultsOfNote({
+  contributors,
+  note,
+}: Pick<UsageSource, 'contributors' | 'note'>): { path: string[]; message: string }[] {
+  if ((contributors === 'exempt') === (note !== undefined)) return []
+  const message =
+    note === undefined
+      ? 'is missing; say why this usage belongs to no customer'
+      : 'goes with "contributors": "exempt" only; remove it'
+  return [{ path: ['note'], message }]
+}
 
 /** ClickHouse as configured, with absolute paths of certificates. */
 export interface ClickHouseChoice extends z.infer<typeof ClickHouseFields> {

@@ -13,6 +13,7 @@ import {
   type Engine,
   EngineChoice,
   EngineFields,
+  faultsOfNote,
   SourceVisibility,
   type UsageSource,
 } from './engine.ts'
@@ -161,10 +162,9 @@ function faultsOfContributors({ schema, contributors, columns, note }: z.infer<t
       'contributors',
       `cannot be ${JSON.stringify(contributors)} if "columns" names a column of contributors; remove one of them`,
     ],
-    [contributors === 'exempt' && note === undefined, 'note', 'is missing; say why this usage belongs to no customer'],
-    [contributors !== 'exempt' && note !== undefined, 'note', 'goes with "contributors": "exempt" only; remove it'],
   ]
-  return faults.flatMap(([applies, key, message]) => (applies ? [{ path: [key], message }] : []))
+  const others = faults.flatMap(([applies, key, message]) => (applies ? [{ path: [key], message }] : []))
+  return [...others, ...faultsOfNote({ contributors, note })]
 }
 
 /** The schemas whose records have API keys. */
@@ -219,7 +219,7 @@ export interface Sources {
   folder: string
   sources: Source[]
   engine: Engine
-  usageSources: UsageSource[]
+  usageSources: (UsageSource | Source)[]
   registry: Registry
   /** The path of the registry; undefined if none is named. */
   models_file: string | undefined
@@ -261,7 +261,14 @@ const Outline = z.looseObject({
     )
     .optional()
     .catch([]),
-  engine: z.looseObject({ visibility: z.unknown() }).optional().catch({ visibility: null }),
+  engine: z
+    .looseObject({
+      visibility: z.unknown(),
+      rollup_files: z.unknown().optional(),
+      contributors: z.unknown().optional(),
+    })
+    .optional()
+    .catch({ visibility: null, rollup_files: undefined, contributors: undefined }),
   disclosure: z.looseObject({}).optional().catch(undefined),
 })
 type Outline = z.infer<typeof Outline>
@@ -294,9 +301,10 @@ function faultsOfRule({ sources = [], engine }: Pick<Outline, 'sources' | 'engin
   const faults = sources.flatMap((source, position) =>
     lacksContributors(source) ? [{ path: ['sources', position], message }] : [],
   )
-  if (engine === undefined) return faults
+  if (engine?.rollup_files === undefined || engine.contributors !== undefined) return faults
   const sums =
-    'cannot be a rule with "engine", whose sums do not say whose usage they are; list raw files as "sources", or set "none"'
+    'cannot be a rule with "rollup_files", whose sums do not say whose usage they are; list raw files as "sources", set ' +
+    '"contributors": "exempt" with a "note" in "engine", or set "none"'
   return [...faults, { path: ['disclosure'], message: sums }]
 }
 
@@ -377,9 +385,10 @@ function whatIsRead(
     const read = disclosure === 'none' ? sources.map((each) => ({ ...each, contributors: 'none' as const })) : sources
     return { sources: read, engine: { kind: 'duckdb' }, usageSources: read }
   }
-  const { clickhouse, rollup_files, visibility } = engine
+  const { clickhouse, rollup_files, visibility, note } = engine
+  const contributors = disclosure === 'none' ? ('none' as const) : engine.contributors
   if (clickhouse !== undefined) {
-    const source = { name: engine.name ?? 'clickhouse', visibility }
+    const source: UsageSource = { name: engine.name ?? 'clickhouse', visibility, contributors, note }
     const { ca, cert, key, ...rest } = clickhouse
     const files = Object.entries({ ca, cert, key }).flatMap(([name, file]) =>
       file === undefined ? [] : [[name, resolve(folder, file)]],
@@ -391,8 +400,8 @@ function whatIsRead(
     }
   }
   const name = engine.name ?? 'rollup_files'
-  const fields = { name, schema: 'canonical', files: rollup_files, visibility }
-  const source: Source = { ...SourceFields.parse(fields), schema: 'rollup-files' }
+  const fields = { name, schema: 'canonical', files: rollup_files, visibility, note }
+  const source: Source = { ...SourceFields.parse(fields), schema: 'rollup-files', contributors }
   return { sources: [source], engine: { kind: 'duckdb' }, usageSources: [source] }
 }
 

@@ -6,6 +6,7 @@ import type { DaySums } from './days.ts'
 export interface DayRow extends Row {
   kind: string
   models: string[]
+  contributor: string
   records: string
   identified_records: string
   conflicting_records: string
@@ -16,21 +17,20 @@ const RejectReason = z.enum(REJECT_REASONS)
 
 export const NOTHING: DaySums = readDay([])
 
-/** Reads the rows for one day. Surplus is all duplicates minus the copies that are kept. */
+/** Reads the rows for one day. Surplus is all duplicates, and with negative counts the copies that are kept. */
 export function readDay(rows: readonly DayRow[]): DaySums {
   const byKind = Map.groupBy(rows, ({ kind }) => kind)
   const of = (kind: string) => byKind.get(kind) ?? []
   const kept = of('kept')
-  const keptAlone = new Map(kept.filter(({ models }) => models.length === 1).map((row) => [nameOf(row), row]))
   return {
-    delivered: of('delivered').map((row) => {
-      return { model: nameOf(row), identified_records: BigInt(row.identified_records), ...countsOf(row) }
-    }),
-    surplus: of('repeated').map((row) => {
-      const all = countsOf(row)
-      const stays = countsOf(keptAlone.get(nameOf(row)))
-      return { model: nameOf(row), records: all.records - stays.records, tokens: all.tokens - stays.tokens }
-    }),
+    delivered: of('delivered').map((row) => ({ ...usageOf(row), identified_records: BigInt(row.identified_records) })),
+    surplus: [
+      ...of('repeated').map(usageOf),
+      ...kept
+        .filter(({ models }) => models.length === 1)
+        .map(usageOf)
+        .map(({ records, tokens, ...of }) => ({ ...of, records: -records, tokens: -tokens })),
+    ],
     ties: kept.filter(({ models }) => models.length > 1).map((row) => ({ models: row.models, ...countsOf(row) })),
     rejected: [...byKind]
       .filter(([kind]) => !['delivered', 'repeated', 'kept'].includes(kind))
@@ -41,10 +41,11 @@ export function readDay(rows: readonly DayRow[]): DaySums {
   }
 }
 
-function nameOf({ models: [name = ''] }: DayRow): string {
-  return name
+function usageOf(row: DayRow): DaySums['surplus'][number] {
+  const { models, contributor } = row
+  return { model: models[0] ?? '', contributor: contributor === '' ? null : contributor, ...countsOf(row) }
 }
 
-function countsOf(row: DayRow | undefined): { records: bigint; tokens: bigint } {
-  return { records: BigInt(row?.records ?? 0), tokens: BigInt(row?.tokens ?? 0) }
+function countsOf({ records, tokens }: DayRow): { records: bigint; tokens: bigint } {
+  return { records: BigInt(records), tokens: BigInt(tokens) }
 }

@@ -9,6 +9,11 @@ import { toReading } from './reading.ts'
 
 const RECORDS = 'clickhouse/records'
 
+/** What is asked. With contributors, a day is summed for each of them. */
+export interface Question extends ClickHouseChoice {
+  withContributors: boolean
+}
+
 /** At most about this many ids of a day are compared. They are chosen by hash, so an id on several shards is found. */
 const IDS_COMPARED = 2 ** 22
 
@@ -21,12 +26,13 @@ const TRIES = 5
  */
 export async function askFor(
   clickhouse: ClickHouse,
-  choice: ClickHouseChoice,
+  choice: Question,
   { date, records }: { date: UtcDate; records: bigint },
   onProgress: (share: number) => void,
 ): Promise<DaySums> {
   if (records === 0n) return NOTHING
-  const values = { ...placesOf(choice), date, records: RECORDS }
+  const contributor = choice.withContributors ? 'clickhouse/contributor' : 'clickhouse/no_contributor'
+  const values = { ...placesOf(choice), date, records: RECORDS, contributor }
   const question = renderStatement('clickhouse/day', values)
   let before = records
   for (let tries = 0; tries < TRIES; tries += 1) {

@@ -1,5 +1,6 @@
 import { CliError } from '../base/errors.ts'
 import type { ClickHouseChoice } from '../raw/engine.ts'
+import type { Sources } from '../raw/sources.ts'
 import type { ClickHouse } from './clickhouse-client.ts'
 import { nodesOf, renderStatement } from './clickhouse-statement.ts'
 
@@ -17,8 +18,26 @@ const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
   completion_tokens: { types: COUNT, remedy: 'toInt64(…)' },
 }
 
-/** Throws `CliError` that shows the required view if it is missing or has wrong columns on any node. */
-export async function checkView(clickhouse: ClickHouse, choice: ClickHouseChoice): Promise<void> {
+/** Optional, and of any type: `toString` makes it text. */
+const CONTRIBUTOR = 'contributor'
+
+/** Whether the view must say whose usage a record is: for a rule, to measure if it does, or not at all. */
+export type ContributorsNeed = 'required' | 'optional' | 'none'
+
+export function contributorsNeed({ disclosure }: Sources, { source }: ClickHouseChoice): ContributorsNeed {
+  if (source.contributors !== undefined) return 'none'
+  return disclosure === undefined ? 'optional' : 'required'
+}
+
+/**
+ * Whether to ask whose usage a record is. Throws `CliError` that shows the required view if it is missing or has wrong
+ * columns on any node.
+ */
+export async function checkView(
+  clickhouse: ClickHouse,
+  choice: ClickHouseChoice,
+  need: ContributorsNeed,
+): Promise<boolean> {
   const { database, view } = choice
   const statement = renderStatement('clickhouse/columns', {
     ...nodesOf(choice),
@@ -46,4 +65,14 @@ export async function checkView(clickhouse: ClickHouse, choice: ClickHouseChoice
         `write ${remedy} AS ${column} in the view of every node`,
     )
   }
+  if (need === 'required' && !types.has(CONTRIBUTOR)) throw new CliError(noContributors(choice))
+  return need !== 'none' && types.has(CONTRIBUTOR)
+}
+
+function noContributors({ view }: ClickHouseChoice): string {
+  return (
+    `engine.clickhouse.view: view ${view} has no column ${CONTRIBUTOR}, which disclosure control needs: it says whose usage a ` +
+    `record is. Add it on every node, such as customer_id AS ${CONTRIBUTOR}. If no usage is that of a customer, set ` +
+    '"contributors": "exempt" and a "note" in "engine" (docs/scaling.md)'
+  )
 }

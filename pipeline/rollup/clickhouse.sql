@@ -22,7 +22,8 @@ SELECT
   request_id,
   model,
   prompt_tokens,
-  completion_tokens
+  completion_tokens,
+  customer_id AS contributor -- for disclosure control alone; otherwise leave it out
 FROM {database:Identifier}.requests
 
 -- name: columns
@@ -63,6 +64,14 @@ FROM {nodes:Statement} AS nodes ALL INNER JOIN (
   HAVING count() > 0
 ) AS answers USING (dummy)
 
+-- name: contributor
+-- Whose usage a record is; empty if unknown.
+ifNull(toString(contributor), '')
+
+-- name: no_contributor
+-- The same if nobody wants to know.
+''
+
 -- name: records
 -- The records of one UTC day on one node, with the reject reason, if any (DESIGN.md §6.6, §6.8). The pattern says what
 -- `slugProblem` says of a name, and matches no text that is not UTF-8.
@@ -71,6 +80,7 @@ SELECT
   ifNull(toString(model), '') AS name,
   ifNull(prompt_tokens, 0) AS prompt,
   ifNull(completion_tokens, 0) AS completion,
+  {contributor:Statement} AS customer,
   multiIf(
     NOT (prompt >= 0 AND prompt <= 9007199254740991 AND toInt64(prompt) = prompt)
       OR NOT (completion >= 0 AND completion <= 9007199254740991 AND toInt64(completion) = completion),
@@ -86,62 +96,79 @@ WHERE utc_date = {date:Date}
 -- What one UTC day holds, duplicates apart (DESIGN.md §6.7). Ids never leave their shard. As in DuckDB a 64-bit hash
 -- finds ids that occur twice, and only these are looked at whole. Sums are Decimal128 and come as text: sums of
 -- integers would wrap without a word. What is counted again to verify it comes last, so that an answer that was cut is
--- noticed. Kind x models. Kinds: delivered, all accepted records, and repeated, those of them whose id occurs again, by
--- the name of their model; kept, of each such id the copy with the greatest counts, by the names of all models that
--- have a copy with these; or a reject reason, without a name.
+-- noticed. Kind x models x contributor. Kinds: delivered, all accepted records, and repeated, those of them whose id
+-- occurs again, by the name of their model; kept, of each such id the copy with the greatest counts, by the names of all
+-- models that have a copy with these, and without a contributor if such copies differ in model or contributor; or a
+-- reject reason, without a name.
 SELECT
   kind,
   models,
+  contributor,
   toString(sum(part_records)) AS records,
   toString(sum(part_identified)) AS identified_records,
   toString(sum(part_conflicting)) AS conflicting_records,
   toString(sum(part_tokens)) AS tokens
 FROM {nodes:Statement} AS nodes ALL INNER JOIN (
-  SELECT toUInt8(0) AS dummy, kind, models, part_records, part_identified, part_conflicting, part_tokens FROM (
+  SELECT toUInt8(0) AS dummy, kind, models, contributor, part_records, part_identified, part_conflicting, part_tokens FROM (
     SELECT
       if(reject = '', 'delivered', reject) AS kind,
       if(reject = '', [name], emptyArrayString()) AS models,
+      if(reject = '', customer, '') AS contributor,
       toInt64(count()) AS part_records,
       toInt64(countIf(id != '')) AS part_identified,
       toInt64(0) AS part_conflicting,
       sum(toDecimal128(if(reject = '', toInt64(prompt) + toInt64(completion), 0), 0)) AS part_tokens
     FROM ({records:Statement})
-    GROUP BY kind, models
+    GROUP BY kind, models, contributor
     UNION ALL
     SELECT
       part.1 AS kind,
       part.2 AS models,
-      sum(part.3) AS part_records,
-      sum(part.3) AS part_identified,
-      sum(part.4) AS part_conflicting,
-      sum(toDecimal128(part.5, 0) * part.3) AS part_tokens
+      part.3 AS contributor,
+      sum(part.4) AS part_records,
+      sum(part.4) AS part_identified,
+      sum(part.5) AS part_conflicting,
+      sum(toDecimal128(part.6, 0) * part.4) AS part_tokens
     FROM (
       SELECT
-        arraySort(groupArray((prompt_count, completion_count, name, copies))) AS versions,
+        arraySort(groupArray((prompt_count, completion_count, name, customer, copies))) AS versions,
         (versions[-1]).1 AS best_prompt,
         (versions[-1]).2 AS best_completion,
         arrayFilter(v -> v.1 = best_prompt AND v.2 = best_completion, versions) AS best,
         arrayConcat(
-          arrayMap(v -> ('repeated', [v.3], v.4, toInt64(0), v.1 + v.2), versions),
-          [('kept', arrayMap(v -> v.3, best), toInt64(1), arraySum(v -> v.4, versions) - arraySum(v -> v.4, best), best_prompt + best_completion)]
+          arrayMap(v -> ('repeated', [v.3], v.4, v.5, toInt64(0), v.1 + v.2), versions),
+          [(
+            'kept',
+            arraySort(arrayDistinct(arrayMap(v -> v.3, best))),
+            if(length(best) = 1, (best[1]).4, ''),
+            toInt64(1),
+            arraySum(v -> v.5, versions) - arraySum(v -> v.5, best),
+            best_prompt + best_completion
+          )]
         ) AS parts
       FROM (
-        SELECT id, name, toInt64(prompt) AS prompt_count, toInt64(completion) AS completion_count, toInt64(count()) AS copies
+        SELECT
+          id,
+          name,
+          customer,
+          toInt64(prompt) AS prompt_count,
+          toInt64(completion) AS completion_count,
+          toInt64(count()) AS copies
         FROM ({records:Statement})
         WHERE reject = '' AND id != '' AND sipHash64(id) IN (
           SELECT sipHash64(id) FROM ({records:Statement}) WHERE id != '' GROUP BY sipHash64(id) HAVING count() > 1
         )
-        GROUP BY id, name, prompt_count, completion_count
+        GROUP BY id, name, customer, prompt_count, completion_count
       )
       GROUP BY id
       HAVING sum(copies) > 1
     )
     ARRAY JOIN parts AS part
-    GROUP BY kind, models
+    GROUP BY kind, models, contributor
   )
 ) AS answers USING (dummy)
-GROUP BY kind, models
-ORDER BY kind IN ('kept', 'repeated') DESC, kind, models
+GROUP BY kind, models, contributor
+ORDER BY kind IN ('kept', 'repeated') DESC, kind, models, contributor
 
 -- name: sharding
 -- How many ids of one UTC day each shard has, added up, and how many there are in all: where the first is more, ids lie

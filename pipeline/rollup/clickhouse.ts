@@ -8,12 +8,22 @@ import { FIRST_CREDIBLE_DATE } from '../raw/credible-dates.ts'
 import type { ClickHouseChoice } from '../raw/engine.ts'
 import type { Archive } from './archive.ts'
 import { ClickHouse } from './clickhouse-client.ts'
-import { askFor, countDays, countMisdated, readingOf } from './clickhouse-day.ts'
-import { checkView } from './clickhouse-view.ts'
+import { askFor, countDays, countMisdated, type Question, readingOf } from './clickhouse-day.ts'
+import { checkView, contributorsNeed } from './clickhouse-view.ts'
+import {
+  assertBalanced,
+  forgetContributors,
+  hasContributors,
+  reportSessions,
+  setContributorKey,
+  setKeyIfNeeded,
+  withoutLostIds,
+} from './contributors.ts'
 import {
   type DaySums,
   enterDay,
   forgetDays,
+  hashOf,
   isDay,
   type KnownDay,
   knownDays,
@@ -24,10 +34,10 @@ import {
 import type { RollupEngine, RollupRequest } from './engine.ts'
 import type { KeptFiles } from './kept.ts'
 import { reportIds } from './notes.ts'
-import { isOutdated } from './reading.ts'
+import { isOutdated, withContributors, withoutContributors } from './reading.ts'
 import { takenOverClickHouseReading } from './reading-0.1.0.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
-import { deliver, reportOldCounts, resolveModels } from './result.ts'
+import { deliver, deliverContributions, reportOldCounts, resolveModels } from './result.ts'
 import { filesReadAs, noteReread, openState, takeOver } from './state.ts'
 import { forgetUnlistedSources } from './unlisted-sources.ts'
 
@@ -45,6 +55,8 @@ export interface ClickHouseEngineOptions {
   rejectsFolder: string
   files: Files
   signal: AbortSignal
+  /** Reads the key of the contributors' ids; makes one if there is none. */
+  contributorKey: () => Promise<string>
 }
 
 /** Sums usage in ClickHouse, day by day. The state keeps the sums: later builds query new and not yet final days. */
@@ -53,6 +65,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
     async rollup(request) {
       const { database, archive, kept, rejectsFolder, files, choice } = options
       await database.run('result/create_rollup')
+      await database.run('disclosure/create_contributions')
       await openState(database)
       await forgetUnlistedSources(request, options)
       await archive.select(database, choice.source.name)
@@ -60,6 +73,11 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
       await resolveModels(database, choice.source, request.sources)
       await database.transaction(() => settleTies(database))
       await deliver(database, choice.source, request)
+      if (hasContributors(request.sources)) {
+        await deliverContributions(database, choice.source)
+        await assertBalanced(database)
+        await reportSessions(database, choice.source, request)
+      }
       await reportIds(database, choice.source, request)
       await reportOldCounts(database, { source: choice.source.name, reader: 'clickhouse', sameWithIds: false }, request)
       await kept.tidy()
@@ -70,61 +88,116 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
 
 /** Updates the days in the state. Nothing is deleted before ClickHouse has responded. */
 async function updateDays(request: RollupRequest, options: ClickHouseEngineOptions): Promise<void> {
-  const { database, choice, reread } = options
-  const reading = readingOf(choice)
+  const { database, choice, reread, contributorKey } = options
   const previous = takenOverClickHouseReading(choice)
   if (previous !== undefined) {
-    await takeOver(database, await filesReadAs(database, previous), reading)
+    await takeOver(database, await filesReadAs(database, previous), readingOf(choice))
   }
   const wanted = wantedDates(options)
   checkReread(reread, wanted)
-  const entries = await knownDays(database)
-  const known = new Map(entries.filter(({ date }) => wanted.includes(date)).map((day) => [day.date, day]))
+  const need = contributorsNeed(request.sources, choice)
+  if (need === 'none') await forgetContributors(database)
+  await setKeyIfNeeded(database, 'stored', { isRead: need !== 'none', readKey: contributorKey })
+  if (wanted.length > 0) {
+    const clickhouse = await ClickHouse.open(options)
+    try {
+      const question = { ...choice, withContributors: await checkView(clickhouse, choice, need) }
+      await askForDays(clickhouse, question, wanted, request, options)
+    } finally {
+      await clickhouse.close()
+    }
+  }
+  const others = (await knownDays(database))
+    .map(({ date }) => date)
+    .filter((date) => isDay(date) && !wanted.includes(date))
+  if (others.length > 0) await database.transaction(() => forgetDays(database, others))
+}
+
+/** Queries the days that are new, not final, to be read again or read without the contributors that are now needed. */
+async function askForDays(
+  clickhouse: ClickHouse,
+  question: Question,
+  wanted: readonly UtcDate[],
+  request: RollupRequest,
+  options: ClickHouseEngineOptions,
+): Promise<void> {
+  const { database, reread, contributorKey } = options
+  if (question.withContributors) await setContributorKey(database, await contributorKey())
+  const days = (await knownDays(database)).filter(({ date }) => wanted.includes(date))
+  const lost = { source: question.source, what: 'final day', isThere: wasFinal, notice: request.onNotice }
+  const all = question.withContributors ? await withoutLostIds(database, days, lost) : days
+  const known = new Map(all.map((day) => [day.date, day]))
   const dates = wanted.filter((date) => {
     const day = known.get(date)
-    return day === undefined || day.reading !== reading || !wasFinal(day) || reread.includes(date)
+    return day === undefined || !isReadFor(question, day) || !wasFinal(day) || reread.includes(date)
   })
-  if (dates.length > 0) {
-    await askForAll(dates, known, reading, request, options)
-    request.onStage({
-      stage: `query ${choice.source.name}`,
-      detail: `${dates.length} of ${counted(wanted.length, 'day')}`,
-    })
-  }
-  const others = entries.filter(({ date }) => isDay(date) && !wanted.includes(date)).map(({ date }) => date)
-  if (others.length > 0) await database.transaction(() => forgetDays(database, others))
+  if (dates.length === 0) return
+  await askForAll(clickhouse, question, { dates, known }, request, options)
+  request.onStage({
+    stage: `query ${question.source.name}`,
+    detail: `${dates.length} of ${counted(wanted.length, 'day')}`,
+  })
 }
 
 /** Queries one day at a time and stores each, so a stopped build resumes there. */
 async function askForAll(
-  dates: readonly UtcDate[],
-  known: ReadonlyMap<UtcDate, KnownDay>,
-  reading: string,
+  clickhouse: ClickHouse,
+  question: Question,
+  { dates, known }: { dates: readonly UtcDate[]; known: ReadonlyMap<UtcDate, KnownDay> },
   request: RollupRequest,
   options: ClickHouseEngineOptions,
 ): Promise<void> {
-  const { database, choice, asOf, now, reread } = options
-  const source = choice.source.name
+  const { database, asOf, now, reread } = options
+  const source = question.source.name
   const asked = now < asOf ? now : asOf
-  const clickhouse = await ClickHouse.open(options)
-  try {
-    await checkView(clickhouse, choice)
-    await reportMisdated(clickhouse, dates, request, options)
-    const counts = await countDays(clickhouse, choice, dates)
-    await forgetRawFiles(counts, request, options)
-    for (const [position, date] of dates.entries()) {
-      const onProgress = (share: number) =>
-        request.onProgress({ stage: `query ${source}`, share: (position + share) / dates.length, bytes: undefined })
-      onProgress(0)
-      const answer = await askFor(clickhouse, choice, { date, records: counts.get(date) ?? 0n }, onProgress)
-      const previous = known.get(date)
-      if (previous !== undefined && !reread.includes(date) && !isAccepted(previous, answer, request)) continue
-      if (previous !== undefined && isOutdated(previous.reading, 'clickhouse')) await noteReread(database)
-      await enterDay(database, { source, date, asked, reading, isKnown: previous !== undefined }, answer)
+  const reading = readingFor(question)
+  await reportMisdated(clickhouse, dates, request, options)
+  const counts = await countDays(clickhouse, question, dates)
+  await forgetRawFiles(counts, request, options)
+  const unlike: UtcDate[] = []
+  for (const [position, date] of dates.entries()) {
+    const onProgress = (share: number) =>
+      request.onProgress({ stage: `query ${source}`, share: (position + share) / dates.length, bytes: undefined })
+    onProgress(0)
+    const answer = await askFor(clickhouse, question, { date, records: counts.get(date) ?? 0n }, onProgress)
+    const previous = known.get(date)
+    if (previous !== undefined && !reread.includes(date)) {
+      if (lacksContributors(previous, question)) {
+        if (hashOf(answer) !== previous.sha256) {
+          await takeOver(database, [previous], reading)
+          unlike.push(date)
+          continue
+        }
+      } else if (!isAccepted(previous, answer, request)) continue
     }
-  } finally {
-    await clickhouse.close()
+    if (previous !== undefined && isOutdated(previous.reading, 'clickhouse')) await noteReread(database)
+    await enterDay(database, { source, date, asked, reading, isKnown: previous !== undefined }, answer)
   }
+  reportUnlike(unlike, source, request)
+}
+
+function readingFor(question: Question): string {
+  const reading = readingOf(question)
+  return question.withContributors ? withContributors(reading) : reading
+}
+
+/** Whether a day has what is asked for. It may have contributors besides. */
+function isReadFor(question: Question, { reading }: KnownDay): boolean {
+  return reading === readingFor(question) || withoutContributors(reading) === readingFor(question)
+}
+
+/** Whether a day was final and its sums stay, so that it is asked for only to learn whose usage it is. */
+function lacksContributors(day: KnownDay, question: Question): boolean {
+  return wasFinal(day) && withoutContributors(day.reading) === readingOf(question)
+}
+
+/** Final days whose records changed since they were counted: their numbers stay as they are. */
+function reportUnlike(dates: readonly UtcDate[], source: string, { onNotice }: RollupRequest): void {
+  if (dates.length === 0) return
+  onNotice(
+    `source ${JSON.stringify(source)}: the records of ${counted(dates.length, 'final day')}, such as ${dates[0]}, are no longer those ` +
+      'that were counted. The counts stay, and it is unknown whose usage it is. To count the current records, add --reread DATE',
+  )
 }
 
 /** Counts records with implausible dates, which belong to no queried day. They are not stored. */

@@ -22,6 +22,13 @@ FROM (
 WHERE contributor IS NOT NULL AND known_contributor(contributor) IS NULL
 GROUP BY file_id
 
+-- name: forget
+UPDATE state_sums
+SET contributor = NULL
+WHERE contributor IS NOT NULL AND file_id IN (SELECT file_id FROM state_files WHERE source = getvariable('source'));
+
+UPDATE state_surplus SET contributor = NULL WHERE contributor IS NOT NULL AND source = getvariable('source')
+
 -- name: count
 -- How many contributors the records of a source name, and how many records name one.
 SELECT count(DISTINCT contributor)::BIGINT AS contributors, coalesce(sum(records), 0)::BIGINT AS records

@@ -3,31 +3,35 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
 import type { Protected, Protection } from '../contract/disclosure.ts'
+import type { UsageSource } from '../raw/engine.ts'
 import { readsContributor } from '../raw/schemas/of-source.ts'
 import type { Source, Sources } from '../raw/sources.ts'
 import { withoutContributors } from './reading.ts'
-import type { KnownFile } from './state.ts'
+import { listFiles, type StateFile, takeOver } from './state.ts'
 
-/** Who contributes the usage of a source: what its records name, their keys, or nobody. Undefined if nothing says. */
-export function contributorsOf(source: Source): 'column' | 'keys' | 'exempt' | undefined {
+/**
+ * Who contributes the usage of a source: what its records name, their keys, or nobody. Undefined if nothing says. The view in
+ * ClickHouse may say.
+ */
+export function contributorsOf(source: Source | UsageSource): 'column' | 'keys' | 'exempt' | undefined {
   if (source.contributors === 'none') return undefined
-  return source.contributors ?? (readsContributor(source) ? 'column' : undefined)
+  return source.contributors ?? (!('schema' in source) || readsContributor(source) ? 'column' : undefined)
 }
 
 /** Whether some usage can be told apart by contributor. */
-export function hasContributors({ sources }: Pick<Sources, 'sources'>): boolean {
-  return sources.some((source) => contributorsOf(source) !== undefined)
+export function hasContributors({ usageSources }: Pick<Sources, 'usageSources'>): boolean {
+  return usageSources.some((source) => contributorsOf(source) !== undefined)
 }
 
 /** Whom a disclosure rule protects in these sources. */
-export function protectedIn({ sources }: Pick<Sources, 'sources'>): Protected[] {
-  const has = (wanted: 'column' | 'keys') => sources.some((source) => contributorsOf(source) === wanted)
+export function protectedIn({ usageSources }: Pick<Sources, 'usageSources'>): Protected[] {
+  const has = (wanted: 'column' | 'keys') => usageSources.some((source) => contributorsOf(source) === wanted)
   return [...(has('column') ? (['customers'] as const) : []), ...(has('keys') ? (['api_keys'] as const) : [])]
 }
 
 /** Whom a disclosure rule protects in these sources, and why some usage is nobody's. */
-export function protectionOf(sources: Pick<Sources, 'sources'>): Protection {
-  const notes = sources.sources.flatMap(({ note }) => note ?? [])
+export function protectionOf(sources: Pick<Sources, 'usageSources'>): Protection {
+  const notes = sources.usageSources.flatMap(({ note }) => note ?? [])
   return { protects: protectedIn(sources), exempt: [...new Set(notes)].sort() }
 }
 
@@ -35,8 +39,9 @@ const BLOCK_BYTES = 64
 const INNER = 0x36
 const OUTER = 0x5c
 
+/** Whether the selected source is asked for contributors. */
 export interface ContributorsOfSource {
-  source: Source
+  isRead: boolean
   readKey: () => Promise<string>
 }
 
@@ -44,9 +49,9 @@ export interface ContributorsOfSource {
 export async function setKeyIfNeeded(
   database: Database,
   usage: 'counted' | 'stored',
-  { source, readKey }: ContributorsOfSource,
+  { isRead, readKey }: ContributorsOfSource,
 ): Promise<boolean> {
-  if (!readsContributor(source)) return false
+  if (!isRead) return false
   const [found] = await database.rows<{ has_contributors: boolean }>(`contributors/${usage}`)
   const isNeeded = found?.has_contributors === true
   if (isNeeded) await setContributorKey(database, await readKey())
@@ -54,7 +59,7 @@ export async function setKeyIfNeeded(
 }
 
 /** Pads the key as HMAC wants it (RFC 2104). `key` is a text of any length. */
-async function setContributorKey(database: Database, key: string): Promise<void> {
+export async function setContributorKey(database: Database, key: string): Promise<void> {
   const secret = hash('sha256', key, 'buffer')
   const block = Buffer.concat([secret, Buffer.alloc(BLOCK_BYTES - secret.length)])
   const padded = (padding: number) => Buffer.from(block.map((byte) => byte ^ padding)).toString('hex')
@@ -64,25 +69,22 @@ async function setContributorKey(database: Database, key: string): Promise<void>
 }
 
 /**
- * The files as the state knows them. Those that are there and have ids under another key count as read without contributors,
+ * The files or days as the state knows them. Those that are there and have ids under another key count as read without contributors,
  * so that they are read again. Says what has such ids.
  */
-export async function withoutLostIds(
+export async function withoutLostIds<File extends Pick<StateFile, 'file_id' | 'reading'>>(
   database: Database,
-  known: readonly KnownFile[],
-  {
-    source,
-    isThere,
-    notice,
-  }: { source: Source; isThere: (file: KnownFile) => boolean; notice: (text: string) => void },
-): Promise<KnownFile[]> {
+  known: readonly File[],
+  options: { source: UsageSource; what: string; isThere: (file: File) => boolean; notice: (text: string) => void },
+): Promise<File[]> {
+  const { source, what, isThere, notice } = options
   const lost = await database.rows<{ file_id: number | null; tokens: bigint }>('contributors/under_other_key')
   if (lost.length === 0) return [...known]
   const ids = new Set(lost.map(({ file_id }) => file_id))
-  const isAgain = (file: KnownFile) => ids.has(file.file_id) && isThere(file)
+  const isAgain = (file: File) => ids.has(file.file_id) && isThere(file)
   const again = known.filter(isAgain).length
   const tokens = lost.reduce((sum, each) => sum + each.tokens, 0n)
-  const files = again === 0 ? '' : `. ${counted(again, 'raw file')} ${again === 1 ? 'is' : 'are'} read again`
+  const files = again === 0 ? '' : `. ${counted(again, what)} ${again === 1 ? 'is' : 'are'} read again`
   notice(
     `source ${JSON.stringify(source.name)}: the customers of ${counted(tokens, 'token')} were stored under another secret ` +
       `than that in DATA_DIR/disclosure, so they count as unknown: restore that folder from a backup${files}`,
@@ -90,12 +92,23 @@ export async function withoutLostIds(
   return known.map((file) => (isAgain(file) ? { ...file, reading: withoutContributors(file.reading) } : file))
 }
 
+/** Forgets whose usage the files or days of the selected source are. */
+export async function forgetContributors(database: Database): Promise<void> {
+  await database.transaction(async () => {
+    await database.script('contributors/forget')
+    const files = (await listFiles(database)).filter(({ reading }) => reading !== withoutContributors(reading))
+    for (const [reading, some] of Map.groupBy(files, (file) => withoutContributors(file.reading))) {
+      await takeOver(database, some, reading)
+    }
+  })
+}
+
 const MANY = 100
 
 /** Says if a column has nearly as many contributors as records: they may be sessions rather than customers. */
 export async function reportSessions(
   database: Database,
-  { name }: Source,
+  { name }: UsageSource,
   { onNotice }: { onNotice: (text: string) => void },
 ): Promise<void> {
   const [found] = await database.rows<{ contributors: bigint; records: bigint }>('contributors/count')

@@ -21,6 +21,60 @@ WHERE source = getvariable('source')
 GROUP BY state_files.file_id
 ORDER BY date
 
+-- name: create_sums
+-- The answer for one day: delivered and rejected records, and apart from them the surplus. Contributors are names here,
+-- or NULL; filled by the engine.
+CREATE OR REPLACE TEMP TABLE core_day_sums (
+  is_surplus BOOLEAN, reject_reason VARCHAR, model VARCHAR, contributor VARCHAR, records BIGINT, identified_records BIGINT,
+  conflicting_records BIGINT, tokens HUGEINT
+)
+
+-- name: create_ids
+CREATE OR REPLACE TEMP TABLE core_day_ids AS
+SELECT contributor, contributor_id(contributor) AS id
+FROM (SELECT DISTINCT contributor FROM core_day_sums WHERE contributor IS NOT NULL)
+
+-- name: enter_sums
+INSERT INTO state_sums BY NAME
+SELECT
+  $file_id::INTEGER AS file_id,
+  $day_number::BIGINT AS day_number,
+  reject_reason,
+  model,
+  sum(records)::BIGINT AS records,
+  sum(identified_records)::BIGINT AS identified_records,
+  true AS has_prompt_tokens,
+  true AS has_completion_tokens,
+  sum(tokens)::HUGEINT AS tokens,
+  0 AS cost_usd,
+  0 AS misread_charges,
+  id AS contributor
+FROM core_day_sums
+LEFT JOIN core_day_ids USING (contributor)
+WHERE NOT is_surplus
+GROUP BY ALL
+
+-- name: enter_surplus
+INSERT INTO state_surplus BY NAME
+SELECT
+  getvariable('source') AS source,
+  $day_number::BIGINT AS day_number,
+  model,
+  sum(records)::BIGINT AS records,
+  sum(conflicting_records)::BIGINT AS conflicting_records,
+  sum(tokens)::HUGEINT AS tokens,
+  0 AS cost_usd,
+  0 AS misread_charges,
+  id AS contributor
+FROM core_day_sums
+LEFT JOIN core_day_ids USING (contributor)
+WHERE is_surplus
+GROUP BY ALL
+
+-- name: forget_names
+DROP TABLE core_day_sums;
+DROP TABLE core_day_ids
+
 -- name: forget_surplus
 DELETE FROM state_surplus WHERE source = getvariable('source') AND day_number = $day_number::INTEGER
 

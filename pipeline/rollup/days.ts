@@ -6,13 +6,21 @@ import { UtcDate } from '../contract/utc-date.ts'
 import type { RejectReason } from '../raw/records.ts'
 import { enterFiles, forgetEmptyDays, forgetFiles, type KnownFile, knownFiles } from './state.ts'
 
+/** What a contributor has of a model, by its name as written. Null: unknown, or nobody wants to know. */
+interface Usage {
+  model: string
+  contributor: string | null
+  records: bigint
+  tokens: bigint
+}
+
 /** The sums of one UTC day, from an engine that is queried by day. Exact. */
 export interface DaySums {
-  /** Accepted records with duplicates, by model name. */
-  delivered: { model: string; records: bigint; identified_records: bigint; tokens: bigint }[]
-  /** Duplicates among them, without the copies that are kept, by model name. */
-  surplus: { model: string; records: bigint; tokens: bigint }[]
-  /** Duplicates with copies under several models, all in the surplus. The registry decides which copy is kept. */
+  /** Accepted records with duplicates. */
+  delivered: (Usage & { identified_records: bigint })[]
+  /** Duplicates among them, without the copies that are kept. Counts may be negative; each model has one row or several. */
+  surplus: Usage[]
+  /** Duplicates with copies under several models, all in the surplus. The registry decides which copy is kept. It has no contributor. */
   ties: { models: string[]; records: bigint; tokens: bigint }[]
   rejected: { reason: RejectReason; records: bigint }[]
   /** Duplicates whose counts differ from those of the copy that is kept. */
@@ -20,7 +28,7 @@ export interface DaySums {
 }
 
 export function sumRecords(rows: readonly { records: bigint }[]): bigint {
-  return rows.reduce((sum, { records }) => sum + records, 0n)
+  return sumOf(rows, 'records')
 }
 
 /** Records without duplicates and rejects. */
@@ -96,39 +104,21 @@ async function enterSums(
   { source, file_id, day_number }: { source: string; file_id: number; day_number: number },
   { delivered, surplus, ties, rejected, conflicting_records }: DaySums,
 ): Promise<void> {
-  const place = [`${file_id}`, `${day_number}`]
-  const noKey = [null, null, null]
-  const noDetail = [null, null, null]
-  await database.append('state_sums', [
-    ...delivered.map(({ model, records, identified_records, tokens }) => {
-      return [
-        ...place,
-        null,
-        model,
-        ...noKey,
-        `${records}`,
-        `${identified_records}`,
-        'true',
-        'true',
-        `${tokens}`,
-        '0',
-        '0',
-        ...noDetail,
-      ]
+  await database.run('days/create_sums')
+  await database.append('core_day_sums', [
+    ...delivered.map(({ model, contributor, records, identified_records, tokens }) => {
+      return ['false', null, model, contributor, `${records}`, `${identified_records}`, '0', `${tokens}`]
     }),
-    ...rejected.map(({ reason, records }) => {
-      return [...place, reason, null, ...noKey, `${records}`, '0', 'true', 'true', '0', '0', '0', ...noDetail]
+    ...rejected.map(({ reason, records }) => ['false', reason, null, null, `${records}`, '0', '0', '0']),
+    ...surplus.map(({ model, contributor, records, tokens }, position) => {
+      const conflicting = position === 0 ? conflicting_records : 0n
+      return ['true', null, model, contributor, `${records}`, '0', `${conflicting}`, `${tokens}`]
     }),
   ])
-  const surplusOf = (model: string | null, records: bigint, conflicting: bigint, tokens: bigint) => {
-    return [source, `${day_number}`, model, ...noKey, `${records}`, `${conflicting}`, `${tokens}`, '0', '0', null, null]
-  }
-  await database.append(
-    'state_surplus',
-    surplus.map(({ model, records, tokens }, position) =>
-      surplusOf(model, records, position === 0 ? conflicting_records : 0n, tokens),
-    ),
-  )
+  await database.run('days/create_ids')
+  await database.run('days/enter_sums', { file_id, day_number })
+  await database.run('days/enter_surplus', { day_number })
+  await database.script('days/forget_names')
   await database.append(
     'state_ties',
     ties.map(({ models, records, tokens }) => [
@@ -142,11 +132,31 @@ async function enterSums(
   )
 }
 
-function hashOf(answer: DaySums): string {
+/** Identifies the sums of a day, whoever contributed them. In the shape that previous versions hashed. */
+export function hashOf({ delivered, surplus, ...others }: DaySums): string {
+  const sums = {
+    delivered: byModel(delivered).map(([model, rows]) => {
+      return { model, identified_records: sumOf(rows, 'identified_records'), ...countsOf(rows) }
+    }),
+    surplus: byModel(surplus).map(([model, rows]) => ({ model, ...countsOf(rows) })),
+    ...others,
+  }
   return hash(
     'sha256',
-    JSON.stringify(answer, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
+    JSON.stringify(sums, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
   )
+}
+
+function byModel<Usage extends { model: string }>(usage: readonly Usage[]): [string, Usage[]][] {
+  return [...Map.groupBy(usage, ({ model }) => model)]
+}
+
+function countsOf(rows: readonly { records: bigint; tokens: bigint }[]): { records: bigint; tokens: bigint } {
+  return { records: sumOf(rows, 'records'), tokens: sumOf(rows, 'tokens') }
+}
+
+function sumOf<Key extends string>(rows: readonly Record<Key, bigint>[], key: Key): bigint {
+  return rows.reduce((sum, row) => sum + row[key], 0n)
 }
 
 function dayNumber(date: UtcDate): number {

@@ -2,7 +2,7 @@ import type { PipelineConfig } from '../base/config.ts'
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { CliError } from '../base/errors.ts'
-import { DEFAULT_RULE, type DisclosureRule, type Protected } from '../contract/disclosure.ts'
+import { DEFAULT_RULE, type DisclosureRule, DisclosureSettings, type Protected } from '../contract/disclosure.ts'
 import { mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
 import {
   type DisclosureMeasures,
@@ -48,7 +48,8 @@ export async function reportDisclosure(
   const asOf = config.asOf ?? effects.now()
   return withScratch(config, effects, async (workspace) => {
     const { database } = workspace
-    const sources = await withObjects(chosen, workspace, config, effects)
+    const named = await withObjects(chosen, workspace, config, effects)
+    const sources = { ...named, disclosure: DisclosureSettings.parse(rule) }
     const { engine, archive } = await openEngine(workspace, { config, sources, asOf, synthetic: false }, effects)
     await leaveSample(workspace, archive)
     await readRecords(engine, sources, { account: new Account() }, effects)
@@ -71,14 +72,14 @@ export async function measureContributors(
   return risk.has_contributors ? { protects: protectedIn(sources), ...risk } : undefined
 }
 
-function whyNot({ sources, engine, disclosure }: Sources): string {
+function whyNot({ sources, disclosure }: Sources): string {
   if (disclosure === 'none')
     return '"disclosure" is "none" in the sources file, so it is not read whose usage records are'
-  return engine.kind !== 'duckdb' || sources.some(isOfSums) ? NO_RECORDS : NO_CONTRIBUTORS
+  return sources.some(isOfSums) ? NO_RECORDS : NO_CONTRIBUTORS
 }
 
 const NO_RECORDS =
-  'the "engine" of the sources file gives sums, which do not say whose usage they are; only raw files can'
+  'the "rollup_files" of the sources file are sums, which do not say whose usage they are; only records can'
 
 const NO_CONTRIBUTORS =
   'no source says whose usage it is: map the column of the customer, "columns": {"contributor": "…"}, or give the source ' +

@@ -71,13 +71,15 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const { folder, sources } = request.sources
   const found = await findInputFiles(source, request.sources)
   await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
-  const contributors = { source, readKey: contributorKey }
+  const contributors = { isRead: readsContributor(source), readKey: contributorKey }
   const hasIds = await setKeyIfNeeded(database, 'stored', contributors)
   const reading = readingOf(source)
   const all = await knownFiles(database)
   const names = new Set(found.files.map(({ name }) => name))
   const isThere = ({ name, kept }: KnownFile) => kept === null && names.has(name)
-  const known = hasIds ? await withoutLostIds(database, all, { source, isThere, notice: request.onNotice }) : all
+  const known = hasIds
+    ? await withoutLostIds(database, all, { source, what: 'raw file', isThere, notice: request.onNotice })
+    : all
   checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
   const readingOfFile = ({ columns }: InputFile) => (columns === undefined ? reading : readingOf(source, columns))
   const stamps = await recognized(compareStamps(found.files, known, readingOfFile))

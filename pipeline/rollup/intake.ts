@@ -124,7 +124,8 @@ export async function openEngine(
   await database.confine([...reach, ...(await foldersOfSources(sources))])
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
-  const common = { database, rejectsFolder: join(stateDir, 'rejects'), archive, kept, files, signal }
+  const contributorKey = () => secret.keyFor('contributors')
+  const common = { database, rejectsFolder: join(stateDir, 'rejects'), archive, kept, files, signal, contributorKey }
   if (sources.engine.kind === 'clickhouse') {
     const { createClickHouseEngine } = await import('./clickhouse.ts')
     const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, lastCredible, reread }
@@ -135,7 +136,7 @@ export async function openEngine(
       '--reread is for ClickHouse, whose final days are queried once; raw files are read again when they change',
     )
   }
-  const options = { ...common, linkFolder: join(folder, 'inputs'), contributorKey: () => secret.keyFor('contributors') }
+  const options = { ...common, linkFolder: join(folder, 'inputs') }
   return { engine: createDuckDbEngine(options), archive, lastCredible }
 }
 

@@ -24,11 +24,15 @@ export function toReading(reader: Reader, settings: unknown): string {
 /** How a source has a file read. `path` are the columns in its path. */
 export function readingOf(source: Source, path?: PathColumns): string {
   const reading = toReading(source.schema, { ...readingSettings(source), path })
-  return readsContributor(source) ? `${reading}${WITH_CONTRIBUTORS}` : reading
+  return readsContributor(source) ? withContributors(reading) : reading
 }
 
 /** The end of a reading that has read contributors. Versions before 0.6.0 read none, and the sums are the same. */
 const WITH_CONTRIBUTORS = '+contributors'
+
+export function withContributors(reading: string): string {
+  return `${reading}${WITH_CONTRIBUTORS}`
+}
 
 /** The reading without its contributors. */
 export function withoutContributors(reading: string): string {

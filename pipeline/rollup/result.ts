@@ -51,7 +51,7 @@ export async function deliver(database: Database, source: UsageSource, request: 
 }
 
 /** Adds what each contributor has of a source's public usage. */
-export async function deliverContributions(database: Database, source: Source): Promise<void> {
+export async function deliverContributions(database: Database, source: Source | UsageSource): Promise<void> {
   await database.run('result/deliver_contributions', { contributors: contributorsOf(source) ?? 'column' })
 }
 

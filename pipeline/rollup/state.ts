@@ -56,7 +56,11 @@ export async function filesReadAs(database: Database, reading: string): Promise<
   return (await listFiles(database)).filter((file) => file.reading === reading)
 }
 
-export async function takeOver(database: Database, files: readonly StateFile[], reading: string): Promise<void> {
+export async function takeOver(
+  database: Database,
+  files: readonly Pick<StateFile, 'file_id'>[],
+  reading: string,
+): Promise<void> {
   if (files.length === 0) return
   await database.run('state/take_over', { file_ids: files.map(({ file_id }) => `${file_id}`), reading })
 }

@@ -1,9 +1,15 @@
 /** Which days of ClickHouse a build asks for, keeps, replaces and forgets. */
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import type { Effects } from '../../pipeline/base/effects.ts'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
+import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
+import { reportDisclosure } from '../../pipeline/rollup/disclosure-report.ts'
 import { takenOverClickHouseReading } from '../../pipeline/rollup/reading-0.1.0.ts'
 import { COLUMN_TYPES, type FakeClickHouse, startFakeClickHouse } from '../support/fake-clickhouse.ts'
 import {
@@ -11,11 +17,19 @@ import {
   csvOf,
   newWorkspace,
   publishedCsv,
+  settings,
   type Workspace,
   writeInput,
   writeSmallBuild,
 } from '../support/pipeline.ts'
 import { sqlText } from '../support/records.ts'
+
+const EFFECTS = {
+  now: () => new Date('2026-11-20T00:12:00.987Z'),
+  report: () => {},
+  signal: new AbortController().signal,
+  files: realFiles,
+}
 
 const DAYS = { '2025-03-01': 1, '2025-03-02': 2, '2025-03-03': 3, '2025-03-08': 4 }
 
@@ -23,9 +37,9 @@ async function describeEngine(
   workspace: Workspace,
   clickhouse: Record<string, unknown>,
   top: Record<string, unknown> = {},
-  name?: string,
+  others: Record<string, unknown> = {},
 ): Promise<void> {
-  const engine = { name, visibility: 'public', clickhouse: { view: 'usage', from: '2025-03-01', ...clickhouse } }
+  const engine = { ...others, visibility: 'public', clickhouse: { view: 'usage', from: '2025-03-01', ...clickhouse } }
   await writeInput(workspace, 'sources.json', { ...top, engine })
 }
 
@@ -233,7 +247,7 @@ describe('raw files that ClickHouse replaces', () => {
     await describeEngine(workspace, { url: fake.url })
     await buildIn(workspace, '2025-03-10T13:00:00Z')
     expect(await publishedCsv(workspace)).toBe(published(fake.days))
-    await describeEngine(workspace, { url: fake.url }, {}, 'gateway')
+    await describeEngine(workspace, { url: fake.url }, {}, { name: 'gateway' })
     await buildIn(workspace, '2025-03-10T14:00:00Z')
     expect(await publishedCsv(workspace)).toBe(published(fake.days))
   })
@@ -243,13 +257,13 @@ describe('raw files that ClickHouse replaces', () => {
     async (on_missing) => {
       const { workspace, fake } = await afterRawFiles({ on_missing })
       delete fake.days['2025-03-02']
-      await describeEngine(workspace, { url: fake.url }, { on_missing }, 'gateway')
+      await describeEngine(workspace, { url: fake.url }, { on_missing }, { name: 'gateway' })
       const failed = buildIn(workspace, '2025-03-10T13:00:00Z')
       await expect(failed).rejects.toThrow(BuildError)
       await expect(failed).rejects.toThrow(
         'raw files had 1 record of 2025-03-02, but ClickHouse, which replaces them, has 0',
       )
-      await describeEngine(workspace, { url: fake.url }, { on_missing: 'remove' }, 'gateway')
+      await describeEngine(workspace, { url: fake.url }, { on_missing: 'remove' }, { name: 'gateway' })
       await buildIn(workspace, '2025-03-10T14:00:00Z')
       expect(await publishedCsv(workspace)).toBe(published(fake.days))
     },
@@ -292,4 +306,90 @@ it('records whose date cannot be right are rejected, although they are on no day
   const { records, sources_without_request_id } = await buildIn(workspace, '2025-03-10T14:00:00Z')
   expect(records).toMatchObject({ read: 20, published: 10, rejected: { invalid_timestamp: 10 } })
   expect(sources_without_request_id).toEqual([{ source: 'clickhouse', records: 10, accepted_records: 10 }])
+})
+
+describe('customers of a view', () => {
+  const FINAL = ['2025-03-01', '2025-03-02', '2025-03-03']
+
+  /** A workspace that has asked for sums alone, and a view that now says whose usage it is. */
+  async function nowWithCustomers(): Promise<{ workspace: Workspace; fake: FakeClickHouse }> {
+    const asked = await askedFor({ ...DAYS, '2025-03-01': 4 })
+    asked.fake.columns = { ...COLUMN_TYPES, contributor: 'Nullable(UInt64)' }
+    asked.fake.contributors = ['anna', 'bert', ' ANNA', '']
+    return asked
+  }
+
+  /** Of the day with four records: two of anna, one of bert, one of nobody knows whom. */
+  const ANNA_AND_BERT = { date: '2025-03-01', contributors: 2, largest_share: 0.75 }
+
+  async function cellsOf(workspace: Workspace, asOf = '2025-03-10T15:00:00Z') {
+    const config = { ...readPipelineConfig(settings(workspace, asOf)), threads: 1 }
+    const { worst_cells } = await reportDisclosure(config, EFFECTS, { min_contributors: 9, p_percent: 10 })
+    return worst_cells
+      .filter(({ date }) => date === '2025-03-01')
+      .map(({ date, contributors, largest_share }) => ({ date, contributors, largest_share }))
+  }
+
+  it('are asked for once, and change nothing that is published', async () => {
+    const { workspace, fake } = await nowWithCustomers()
+    const { outcome, disclosure } = await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect({ outcome, disclosure }).toMatchObject({ outcome: 'unchanged', disclosure: { has_contributors: true } })
+    expect(daysAsked(fake)).toEqual([...FINAL, '2025-03-08'])
+    fake.asked.length = 0
+    await buildIn(workspace, '2025-03-10T14:00:00Z')
+    expect(daysAsked(fake)).toEqual(['2025-03-08'])
+    expect(await cellsOf(workspace)).toEqual([ANNA_AND_BERT])
+    expect(await readFile(join(workspace.dataDir, 'state/build.duckdb'), 'latin1')).not.toMatch(/anna|bert/i)
+  })
+
+  it('are unknown where a final day has other records now, and its number stays', async () => {
+    const { workspace, fake } = await nowWithCustomers()
+    fake.days['2025-03-01'] = 5
+    const notices: string[] = []
+    const report: Effects['report'] = (event) => event.kind === 'notice' && notices.push(event.message)
+    const build = (asOf: string) => buildIn(workspace, asOf, { report })
+    expect(await build('2025-03-10T13:00:00Z')).toMatchObject({ outcome: 'unchanged' })
+    expect(notices).toContainEqual(
+      expect.stringContaining('the records of 1 final day, such as 2025-03-01, are no longer'),
+    )
+    fake.asked.length = 0
+    await build('2025-03-10T14:00:00Z')
+    expect(daysAsked(fake)).toEqual(['2025-03-08'])
+    expect(await cellsOf(workspace)).toEqual([{ ...ANNA_AND_BERT, contributors: 0, largest_share: 1 }])
+  })
+
+  it('stay known of archived dates that ClickHouse does not have any more', async () => {
+    const { workspace, fake } = await nowWithCustomers()
+    const config = { ...readPipelineConfig(settings(workspace, '2025-03-10T13:00:00Z')), threads: 1 }
+    await archiveDates(config, EFFECTS, { before: '2025-03-04' })
+    for (const date of FINAL) delete fake.days[date]
+    await rm(join(workspace.dataDir, 'state'), { recursive: true })
+    expect(await cellsOf(workspace)).toEqual([ANNA_AND_BERT])
+  })
+
+  it.each([
+    ['there is no disclosure control', { disclosure: 'none' }, {}],
+    ['no usage is that of a customer', {}, { contributors: 'exempt', note: 'Our own.' }],
+  ])('are neither asked for nor kept if %s', async (_, top, engine) => {
+    const { workspace, fake } = await nowWithCustomers()
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    fake.asked.length = 0
+    await describeEngine(workspace, { url: fake.url }, top, engine)
+    const { disclosure } = await buildIn(workspace, '2025-03-10T14:00:00Z')
+    expect({ disclosure, asked: daysAsked(fake) }).toEqual({ disclosure: undefined, asked: ['2025-03-08'] })
+    expect(fake.asked.some(({ statement }) => statement.includes('toString(contributor)'))).toBe(false)
+    fake.asked.length = 0
+    await describeEngine(workspace, { url: fake.url })
+    await buildIn(workspace, '2025-03-10T15:00:00Z')
+    expect(daysAsked(fake)).toEqual([...FINAL, '2025-03-08'])
+  })
+
+  it('are missing if the view has no column for them, which stops a build under a rule', async () => {
+    const { workspace, fake } = await askedFor()
+    await expect(cellsOf(workspace)).rejects.toThrow(CliError)
+    await describeEngine(workspace, { url: fake.url }, { disclosure: {} })
+    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow(
+      'view usage has no column contributor, which disclosure control needs',
+    )
+  })
 })

@@ -252,10 +252,11 @@ describe('a statement for ClickHouse', () => {
 })
 
 describe('the answer of ClickHouse for a day', () => {
-  const row = (kind: string, models: string[], records: number, tokens: bigint) => {
+  const row = (kind: string, models: string[], records: number, tokens: bigint, contributor = '') => {
     return {
       kind,
       models,
+      contributor,
       records: `${records}`,
       identified_records: `${records}`,
       conflicting_records: '0',
@@ -265,18 +266,19 @@ describe('the answer of ClickHouse for a day', () => {
 
   it('has duplicates as surplus, and ties apart that only the registry can decide', () => {
     const answer = readDay([
-      row('delivered', ['a'], 10, 2n ** 70n),
-      row('repeated', ['a'], 5, 50n),
-      row('kept', ['a'], 2, 20n),
-      row('repeated', ['b'], 1, 7n),
       row('kept', ['a', 'b'], 1, 7n),
+      row('kept', ['a'], 2, 20n, 'anna'),
+      row('repeated', ['a'], 5, 50n, 'anna'),
+      row('repeated', ['b'], 1, 7n),
+      row('delivered', ['a'], 10, 2n ** 70n, 'anna'),
       row('invalid_model', [], 3, 0n),
     ])
     expect(answer).toEqual({
-      delivered: [{ model: 'a', records: 10n, identified_records: 10n, tokens: 2n ** 70n }],
+      delivered: [{ model: 'a', contributor: 'anna', records: 10n, identified_records: 10n, tokens: 2n ** 70n }],
       surplus: [
-        { model: 'a', records: 3n, tokens: 30n },
-        { model: 'b', records: 1n, tokens: 7n },
+        { model: 'a', contributor: 'anna', records: 5n, tokens: 50n },
+        { model: 'b', contributor: null, records: 1n, tokens: 7n },
+        { model: 'a', contributor: 'anna', records: -2n, tokens: -20n },
       ],
       ties: [{ models: ['a', 'b'], records: 1n, tokens: 7n }],
       rejected: [{ reason: 'invalid_model', records: 3n }],

@@ -6,7 +6,15 @@ import { BuildError } from '../../pipeline/base/errors.ts'
 import { createRegistry } from '../../pipeline/raw/registry.ts'
 import type { Sources } from '../../pipeline/raw/sources.ts'
 import { Archive } from '../../pipeline/rollup/archive.ts'
-import { type DaySums, enterDay, forgetDays, knownDays, settleTies, wasFinal } from '../../pipeline/rollup/days.ts'
+import {
+  type DaySums,
+  enterDay,
+  forgetDays,
+  hashOf,
+  knownDays,
+  settleTies,
+  wasFinal,
+} from '../../pipeline/rollup/days.ts'
 import { resolveModels } from '../../pipeline/rollup/result.ts'
 import { forgetFiles, listFiles, openState } from '../../pipeline/rollup/state.ts'
 import { buildIn, createWorkspace, removeWorkspace, type Workspace, writeSmallBuild } from '../support/pipeline.ts'
@@ -70,19 +78,19 @@ async function inPlaceOfState(): Promise<void> {
   database = await open(join(workspace.root, 'other.duckdb'))
 }
 
-const delivered = (model: string, records: bigint, tokens: bigint) => ({
-  model,
-  records,
-  identified_records: records,
-  tokens,
-})
+const usage = (model: string, records: bigint, tokens: bigint, contributor: string | null = null) => {
+  return { model, contributor, records, tokens }
+}
+const delivered = (...[model, records, ...others]: Parameters<typeof usage>) => {
+  return { ...usage(model, records, ...others), identified_records: records }
+}
 
 describe('days of a source in the state', () => {
   it('have their net records and the time when they were asked for', async () => {
     await enter('2025-03-01', {
       ...NOTHING,
       delivered: [delivered('a', 5n, 50n)],
-      surplus: [{ model: 'a', records: 2n, tokens: 20n }],
+      surplus: [usage('a', 2n, 20n)],
     })
     await enter('2025-03-02', { ...NOTHING, rejected: [{ reason: 'invalid_model', records: 3n }] })
     await enter('2025-03-03', NOTHING)
@@ -99,7 +107,7 @@ describe('days of a source in the state', () => {
     await enter('2025-03-01', {
       ...NOTHING,
       delivered: [delivered('a', 5n, 50n)],
-      surplus: [{ model: 'a', records: 2n, tokens: 20n }],
+      surplus: [usage('a', 2n, 20n)],
     })
     await enter('2025-03-01', { ...NOTHING, delivered: [delivered('b', 1n, 7n)] }, true)
     expect(await resultWith({})).toEqual(['1 records of 1 models'])
@@ -109,7 +117,7 @@ describe('days of a source in the state', () => {
   })
 
   it('are not reduced by duplicates among forgotten records', async () => {
-    const surplus = [{ model: 'a', records: 2n, tokens: 20n }]
+    const surplus = [usage('a', 2n, 20n)]
     const ties = [{ models: ['a', 'b'], records: 1n, tokens: 10n }]
     await enter('2025-03-01', { ...NOTHING, delivered: [delivered('a', 5n, 50n)], surplus, ties })
     await forgetFiles(database, await listFiles(database))
@@ -121,10 +129,7 @@ describe('days of a source in the state', () => {
     const answer: DaySums = {
       ...NOTHING,
       delivered: [delivered('a', 1n, 9n), delivered('b', 1n, 9n)],
-      surplus: [
-        { model: 'a', records: 1n, tokens: 9n },
-        { model: 'b', records: 1n, tokens: 9n },
-      ],
+      surplus: [usage('a', 1n, 9n), usage('b', 1n, 9n)],
       ties: [{ models: ['a', 'b'], records: 1n, tokens: 9n }],
     }
     await enter('2025-03-01', answer)
@@ -136,7 +141,7 @@ describe('days of a source in the state', () => {
   })
 
   it('leave nothing behind when raw files of the same source replace them', async () => {
-    const surplus = [{ model: 'acme/one', records: 2n, tokens: 20n }]
+    const surplus = [usage('acme/one', 2n, 20n)]
     await enter('2025-03-01', { ...NOTHING, delivered: [delivered('acme/one', 5n, 50n)], surplus })
     await inPlaceOfState()
     const record = {
@@ -169,4 +174,16 @@ describe('days of a source in the state', () => {
       await expect(failed).rejects.not.toThrow('"keep"')
     },
   )
+
+  it('have a hash of their sums alone, as previous versions made it', () => {
+    const sums = (anna: string | null, bert: string | null): DaySums => ({
+      delivered: [delivered('a', 4n, 40n, anna), delivered('a', 5n, 50n, bert), delivered('b', 1n, 7n)],
+      surplus: [usage('a', 5n, 50n, anna), usage('b', 1n, 7n), usage('a', -2n, -20n, bert)],
+      ties: [{ models: ['a', 'b'], records: 1n, tokens: 7n }],
+      rejected: [{ reason: 'invalid_model', records: 3n }],
+      conflicting_records: 1n,
+    })
+    const hash = '3f93713eb534e81bbef81898e678cc02f12bdc7969637f403316d9a896e7225e'
+    expect([sums('anna', 'bert'), sums(null, null)].map(hashOf)).toEqual([hash, hash])
+  })
 })

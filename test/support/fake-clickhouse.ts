@@ -8,6 +8,8 @@ export interface FakeClickHouse {
   url: string
   /** How many records of model acme/one each UTC day has, of ten tokens each and without ids. */
   days: Record<string, number>
+  /** Whose usage the records are, in turn, for who asks for it. */
+  contributors: string[]
   /** Records whose date cannot be right. */
   misdated: { records: string; first_date: string; last_date: string }
   /** The types of the columns of the view. */
@@ -36,6 +38,7 @@ export async function startFakeClickHouse(days: Record<string, number>): Promise
   const fake: FakeClickHouse = {
     url: '',
     days,
+    contributors: [''],
     misdated: { records: '0', first_date: '1970-01-01', last_date: '1970-01-01' },
     columns: COLUMN_TYPES,
     columnsElsewhere: {},
@@ -82,7 +85,10 @@ function answer(statement: string, fake: FakeClickHouse): unknown[] {
   }
   if (!statement.includes('part_conflicting')) return []
   fake.onDay(first)
-  const records = fake.days[first] ?? 0
-  const counts = { records: `${records}`, identified_records: '0', conflicting_records: '0', tokens: `${records * 10}` }
-  return records === 0 ? [] : [{ kind: 'delivered', models: ['acme/one'], ...counts }]
+  const each = statement.includes('toString(contributor)') ? fake.contributors : ['']
+  const all = Array.from({ length: fake.days[first] ?? 0 }, (_, position) => each[position % each.length] ?? '')
+  return [...Map.groupBy(all, (contributor) => contributor)].map(([contributor, { length }]) => {
+    const counts = { records: `${length}`, tokens: `${length * 10}`, identified_records: '0', conflicting_records: '0' }
+    return { kind: 'delivered', models: ['acme/one'], contributor, ...counts }
+  })
 }

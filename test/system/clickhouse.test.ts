@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import type { Database } from '../../pipeline/base/database.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
+import { measureRule, type UnsafeCell, worstCells } from '../../pipeline/dataset/disclosure.ts'
 import { Account } from '../../pipeline/dataset/quality.ts'
 import { rank } from '../../pipeline/dataset/rank.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
@@ -348,6 +350,33 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     while ((await running()) !== '0') await sleep(20)
   })
 
+  it('measures the customers of raw files with the same records', async () => {
+    const lines: string[] = []
+    for (const [shard, node] of [pair.first, pair.second].entries()) {
+      await node.run(`CREATE VIEW customers AS ${customersOf(shard)}`)
+      lines.push(await node.run("SELECT time, id, model, tokens, 0, ifNull(customer, '') FROM customers FORMAT CSV"))
+      await node.run(
+        `CREATE VIEW of_customers AS SELECT toDate(toDateTime(time), 'UTC') AS utc_date, id AS request_id, model,
+          tokens AS prompt_tokens, toUInt8(0) AS completion_tokens, customer AS contributor FROM customers`,
+      )
+    }
+    const raw = await newFolders()
+    await writeInput(
+      raw,
+      'usage.csv',
+      ['time,id,model,prompt_tokens,completion_tokens,customer', ...lines, ''].join('\n'),
+    )
+    const time = { path: 'time', unit: 's' }
+    const columns = { timestamp: time, request_id: 'id', model_permaslug: 'model', contributor: 'customer' }
+    const source = { name: 'gateway', schema: 'canonical', files: ['usage.csv'], columns }
+    await writeInput(raw, 'models.json', MODELS)
+    await writeInput(raw, 'sources.json', { models: 'models.json', sources: [source] })
+    const cells = await cellsOf(await asking('of_customers'), LOGIN)
+    expect(cells.length).toBeGreaterThan(50)
+    expect(new Set(cells.map(({ contributors }) => contributors)).size).toBeGreaterThan(3)
+    expect(cells).toEqual(await cellsOf(raw, {}))
+  })
+
   // The last one, for it leaves one server alone.
   it('fails when a shard is missing, and leaves the release unchanged', async () => {
     const before = await readLatest(shards)
@@ -359,15 +388,51 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
   })
 })
 
-/** The rollup itself, as an engine fills it before anything is ranked. */
-async function rollupOf(workspace: Workspace, login: Record<string, string>, signal = new AbortController().signal) {
+/** Requests of customers on one shard. One in ten is delivered again, half of these with more tokens, and then as another's. */
+function customersOf(shard: number): string {
+  return `
+    SELECT
+      toUInt32(1740873600 + (original * 104729) % (4 * 86400)) AS time,
+      if(original % 11 = 0, '', concat('request-', toString(original))) AS id,
+      multiIf(grown, 'acme/model-1', original % 7 = 0, 'alias-a', original % 7 = 1, 'alias-z',
+        concat('acme/model-', toString(original % 13))) AS model,
+      toUInt64(original % 1009 + grown) AS tokens,
+      multiIf(grown, 'another', original % 29 = 0, NULL, original % 31 = 0, '', original % 37 = 0, ' Customer-3',
+        concat('customer-', toString(toUInt8(sqrt(original % 400))))) AS customer
+    FROM (
+      SELECT if(number < 4500, number, number * 7919 % 4500) AS original, number >= 4500 AND number % 2 = 1 AS grown
+      FROM (SELECT number FROM system.numbers LIMIT 5000)
+    )
+    WHERE original % 2 = ${shard}`
+}
+
+/** What a rule that no cell meets says of each. */
+function cellsOf(workspace: Workspace, login: Record<string, string>): Promise<UnsafeCell[]> {
+  return afterRollup(workspace, { login }, async (database) => {
+    await measureRule(database, { min_contributors: 1_000_000, p_percent: 10 }, '2025-03-09')
+    return worstCells(database, 1_000_000)
+  })
+}
+
+async function rollupOf(workspace: Workspace, login: Record<string, string>, signal?: AbortSignal) {
+  return afterRollup(workspace, { login, signal }, async (database) => {
+    const { rows, published_records } = await rank(database, '2025-03-09')
+    return rows.map(({ total_tokens }) => ({ tokens: BigInt(total_tokens), requests: published_records }))
+  })
+}
+
+/** Fills the rollup itself, as an engine does before anything is ranked. */
+async function afterRollup<Result>(
+  workspace: Workspace,
+  { login, signal = new AbortController().signal }: { login: Record<string, string>; signal?: AbortSignal | undefined },
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
   const config = readPipelineConfig({ ...settings(workspace, AS_OF), ...login })
   const effects = { now: () => new Date(AS_OF), report: () => {}, signal, files: realFiles }
   return withScratch(config, effects, async (scratch) => {
     const sources = await readSources(workspace.sources)
     const { engine } = await openEngine(scratch, { config, sources, asOf: new Date(AS_OF), synthetic: false }, effects)
     await readRecords(engine, sources, { account: new Account() }, effects)
-    const { rows, published_records } = await rank(scratch.database, '2025-03-09')
-    return rows.map(({ total_tokens }) => ({ tokens: BigInt(total_tokens), requests: published_records }))
+    return work(scratch.database)
   })
 }
