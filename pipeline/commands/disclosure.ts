@@ -31,7 +31,7 @@ estimate it (docs/publishing.md). Customers are the column "contributor" of the 
 says "contributors": "keys". What this prints is private: it names the numbers that are not safe. "protected" are the
 tokens that are not exempt, "largest" is the share that one customer has of them.
 
-Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
+Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and those of ClickHouse (build --help).`,
   )
   .action(async ({ minContributors, pPercent, json = false }) => {
     const config = readPipelineConfig()
