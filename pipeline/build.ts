@@ -3,58 +3,46 @@ import type { PipelineConfig } from './base/config.ts'
 import type { Database } from './base/database.ts'
 import type { Effects } from './base/effects.ts'
 import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
-import { type Files, replaceFile } from './base/files.ts'
+import { replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
 import { counted } from './base/numbers.ts'
-import type { ChangeRow } from './contract/history.ts'
+import { ruleOf } from './contract/disclosure.ts'
+import { DISCLOSURE_FILE } from './contract/disclosure-file.ts'
 import {
   type DataVersion,
   type Manifest,
   type ManifestDraft,
   type Publisher,
-  type ReleaseChanges,
   type ReleaseIndex,
   type ReleaseName,
+  releaseName,
   releasePath,
   VERSION_RULE,
-  type VersionRule,
 } from './contract/manifest.ts'
 import { type RankingRow, sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
-import { QUALITY_FILE } from './contract/release-files.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
-import { CHANGES_FILE, changeLog, writeChanges } from './dataset/change-log.ts'
+import { changeLog } from './dataset/change-log.ts'
 import { type Changes, changedFacts, compareRows } from './dataset/changes.ts'
 import {
   type Acceptable,
   assertInvariants,
   checkNothingBlocks,
-  type Finding,
   findOddities,
   readAccepted,
   toWarning,
   type Warning,
 } from './dataset/checks.ts'
-import { nextVersion } from './dataset/data-version.ts'
-import { modelFacts } from './dataset/model-facts.ts'
-import { MODELS_FILE, writeModels } from './dataset/models-file.ts'
 import { refuseNewReading } from './dataset/new-reading.ts'
 import { refuseOldCounts } from './dataset/old-counts.ts'
-import {
-  checkWithheldShare,
-  describeUnknown,
-  measureShare,
-  type PublishedShare,
-  type Share,
-} from './dataset/published-share.ts'
+import { checkWithheldShare, describeUnknown, measureShare, type PublishedShare } from './dataset/published-share.ts'
 import { Account, type SourceWithoutIds } from './dataset/quality.ts'
-import { type Ranking, rank } from './dataset/rank.ts'
+import { type Ranking, type RankingRule, rank } from './dataset/rank.ts'
 import {
   checkRejectedShare,
   countRecords,
   nothingToPublish,
   outsideDays,
-  publicQuality,
   publishedWarnings,
   type RecordCounts,
 } from './dataset/records.ts'
@@ -63,20 +51,30 @@ import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
 import { publish, recover } from './publication/publish.ts'
+import { factsToKeep, keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
-import type { ModelNames } from './raw/registry.ts'
 import type { Sources } from './raw/sources.ts'
+import {
+  type DisclosureSummary,
+  disclose,
+  disclosureDetail,
+  disclosureSummary,
+  nothingSafe,
+} from './release/disclosed.ts'
+import { type CurrentRelease, type DisclosureControl, openControl, rankingRule } from './release/disclosure-control.ts'
+import { type DraftChanges, describeChanges, type Explanation, restatedDates } from './release/draft-changes.ts'
 import { currentEntry } from './release/index.ts'
-import { inputNames } from './release/input-names.ts'
-import { type Input, keepInputs, publishedInputs } from './release/inputs.ts'
-import { type Ingredients, PROVENANCE_FILE, provenanceOf } from './release/provenance.ts'
+import { publicHashes } from './release/input-names.ts'
+import { type Input, keepFacts, keptWarnings } from './release/inputs.ts'
+import type { Ingredients } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
-import { draftManifest, stageRelease } from './release/stage.ts'
+import { saltsOf } from './release/salt.ts'
+import { draftManifest } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
+import { protectionOf } from './rollup/contributors.ts'
 import { type MeasuredRisk, measureContributors } from './rollup/disclosure-report.ts'
-import type { RollupEngine } from './rollup/engine.ts'
 import {
   chooseSources,
   type Intake,
@@ -91,7 +89,6 @@ import { forgetRereads, wasReread } from './rollup/state.ts'
 import { KeySpendLedger, writeUsage } from './rollup/usage.ts'
 import { type Workspace, withScratch, withWorkspace } from './rollup/workspace.ts'
 import { embeddingsModels } from './site/api.ts'
-import { releaseChart, releasePage } from './site/release-page.ts'
 
 /** The options of one build. */
 export interface BuildOptions {
@@ -123,8 +120,10 @@ export interface BuildSummary {
   content_hash: string
   records: RecordCounts
   published_share: PublishedShare
-  /** What the default rule would let through, if records have contributors. */
+  /** What the default rule would let through, if records have contributors and no rule is in force. */
   disclosure?: MeasuredRisk
+  /** What the rule in force did. Private. */
+  disclosure_rule?: DisclosureSummary
   sources_without_request_id: SourceWithoutIds[]
   warnings: Warning[]
   changes?: Changes
@@ -139,20 +138,6 @@ export interface BuildSummary {
   /** The size of the public folder after the build. A dry run does not set it. */
   published?: PublishedSize
   path: string
-}
-
-/** A release that is being made: what a build knows before it decides whether to publish it. */
-export interface ReleaseDraft {
-  manifest: ManifestDraft
-  ranking: Ranking
-  /** The names that the registry has for a model. */
-  names: (slug: string) => ModelNames
-  ingredients: Ingredients
-  account: Account
-  records: RecordCounts
-  share: Share
-  findings: Finding[]
-  disclosure?: MeasuredRisk | undefined
 }
 
 /**
@@ -174,9 +159,9 @@ export async function build(
   const explanation = { reason, note: note === undefined ? null : readNote('--note', note) }
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
-    const { database, folder, publicDir, stateDir } = workspace
+    const { database, folder, publicDir, stateDir, secret } = workspace
     const { files } = effects
-    const published = { publicDir, dataDir: config.dataDir, stateDir, files }
+    const published = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
     const { index, completed } = dryRun ? await previewHistory(publicDir) : await recover(published, database)
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)
@@ -187,7 +172,11 @@ export async function build(
     const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
     const sources = await withObjects(chosen, workspace, config, effects)
     for (const message of await describeUnread(sources)) effects.report({ kind: 'notice', message })
-    const intake = { config, asOf, sources, synthetic, publisher, reread, mayFollowSample: !synthetic }
+    const current = await findCurrent(index, publicDir, synthetic, database)
+    const kept = { dataDir: config.dataDir, synthetic, secret: workspace.secret }
+    const protection = protectionOf(sources)
+    const control = await openControl(sources.disclosure, { ...kept, protection, current, accepted })
+    const intake = { config, asOf, sources, synthetic, publisher, reread, control, mayFollowSample: !synthetic }
     const { draft, usage } = await prepare(workspace, intake, effects)
     const summary = await release(
       draft,
@@ -216,9 +205,25 @@ async function readSettings(config: PipelineConfig): Promise<Sources | undefined
   return named
 }
 
+/** The release that is public now, even if a new chain is to take its place. The sample is forgotten by real releases. */
+async function findCurrent(
+  index: ReleaseIndex,
+  publicDir: string,
+  synthetic: boolean,
+  database: Database,
+): Promise<CurrentRelease | undefined> {
+  const entry = currentEntry(index)
+  if (entry === undefined) return undefined
+  const folder = join(publicDir, releasePath(entry.release))
+  const manifest = await readManifest(folder)
+  if (manifest.synthetic !== synthetic) return undefined
+  return { publicDir, manifest, readRows: () => readBack(database, folder, 'rankings-daily.parquet') }
+}
+
 /** What a release is made from, and its `as_of`. */
 export interface ReleaseInputs extends Intake {
   publisher: Publisher
+  control: DisclosureControl
   /** Whether the state may still be that of the sample, although these sources are real. */
   mayFollowSample?: boolean
 }
@@ -230,57 +235,69 @@ export async function prepare(
   effects: Effects,
 ): Promise<{ draft: ReleaseDraft; usage: KeySpendLedger }> {
   const { database, stateDir } = workspace
-  const { asOf, sources, synthetic, publisher } = intake
+  const { asOf, sources, synthetic, publisher, control } = intake
   const lastDate = mostRecentCompletedDay(asOf)
+  const rule = rankingRule(control, lastDate)
   const { engine, archive, lastCredible } = await openEngine(workspace, intake, effects)
   if (intake.mayFollowSample === true) await leaveSample(workspace, archive)
   const account = new Account()
   const usage = new KeySpendLedger()
   const inputs: Input[] = []
-  const ranking = await rankSources(database, engine, sources, { account, usage, inputs }, lastDate, effects)
+  await readRecords(engine, sources, { account, usage, inputs }, effects)
+  const ranking = await rankRollup(database, lastDate, rule, effects)
+  const { ruled } = ranking
+  const isRuled = ruled !== undefined
   const records = countRecords(ranking, account)
   const share = await measureShare(database, account, lastDate)
-  const disclosure = synthetic ? undefined : await measureContributors(database, sources, lastDate)
-  const findings = await findOddities(database, sources.usageSources, account)
+  const isMeasured = !synthetic && control.setting === undefined
+  const disclosure = isMeasured ? await measureContributors(database, sources, lastDate) : undefined
+  const findings = await findOddities(database, sources.usageSources, account, isRuled)
   const warnings = findings.map(toWarning)
   const published_share = share.published
   const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }
   const detail = { ...facts, ...account.detail, outside: outsideDays(ranking) }
   await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
+  const disclosed = disclose(control, protectionOf(sources), ranking, releaseName(toTimestamp(asOf)))
+  if (disclosed !== undefined) {
+    await replaceFile(effects.files, join(stateDir, DISCLOSURE_FILE), toJson(disclosureDetail(disclosed)))
+  }
   checkRejectedShare(records.read, account, sources.max_rejected_share)
   if (ranking.rows.length === 0) {
-    throw new BuildError(`${nothingToPublish(records, lastDate)}${describeUnknown(share)}`)
+    throw new BuildError(
+      `${nothingSafe(ruled) ?? nothingToPublish(records, ruled?.last_date ?? lastDate)}${describeUnknown(share)}`,
+    )
   }
-  await assertInvariants(database, lastDate)
+  await assertInvariants(database, ruled?.last_date ?? lastDate, isRuled)
   const manifest = draftManifest({
     rows: ranking.rows,
     asOf: toTimestamp(asOf),
     publisher,
     synthetic,
     oldCounts: account.oldCounts,
+    disclosure: disclosed?.statement ?? (control.setting === 'none' ? 'none' : undefined),
   })
-  const nameOf = await inputNames(sources, workspace.inputKey)
-  const ingredients = {
+  const isPrivate = disclosed !== undefined
+  const { nameOf, registry } = await publicHashes(sources, isPrivate, workspace)
+  const ingredients: Ingredients = {
     inputs: inputs.map((input) => ({ ...input, sha256: nameOf(input) })),
-    registry: sources.registry_files,
+    form: isPrivate ? 'root' : 'counted',
+    registry,
     ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
   }
   const { names } = sources.registry
-  return { draft: { manifest, ranking, names, ingredients, account, records, share, findings, disclosure }, usage }
+  const measured = { account, records, share, findings, disclosure }
+  return { draft: { manifest, ranking, names, ingredients, ...measured, control, disclosed }, usage }
 }
 
-async function rankSources(
+async function rankRollup(
   database: Database,
-  engine: RollupEngine,
-  sources: Sources,
-  ledgers: { account: Account; usage: KeySpendLedger; inputs: Input[] },
   lastDate: UtcDate,
-  effects: Effects,
+  rule: RankingRule,
+  { report }: Pick<Effects, 'report'>,
 ): Promise<Ranking> {
-  await readRecords(engine, sources, ledgers, effects)
-  const ranking = await rank(database, lastDate)
+  const ranking = await rank(database, lastDate, rule)
   const { published_records, models } = ranking
-  effects.report({
+  report({
     kind: 'done',
     stage: 'rank',
     detail: `${counted(published_records, 'record')} of ${counted(models, 'model')}`,
@@ -312,12 +329,15 @@ async function release(
   if (!draft.manifest.synthetic) checkWithheldShare(draft.share, { sources, isFirst, report: effects.report })
   const facts = changedFacts(current, draft.manifest, ranking.rows)
   const isUnchanged = current !== undefined && facts.length === 0
-  if (isUnchanged && !dryRun) return summarize('unchanged', current, draft, path(current.release))
+  if (isUnchanged && !dryRun) {
+    await keepDates(draft, effects.files)
+    return summarize('unchanged', current, draft, path(current.release))
+  }
   const previous =
     current === undefined ? [] : await readBack(database, path(current.release), 'rankings-daily.parquet')
   const changes = dryRun && {
     changes: { facts, ...compareRows(previous, ranking.rows) },
-    newest_rows: ranking.rows.filter(({ date }) => date === draft.manifest.end_date),
+    newest_rows: ranking.rows.filter(({ date }) => date === ranking.rows.at(-1)?.date),
   }
   if (isUnchanged) return { ...summarize('unchanged', current, draft, path(current.release)), ...changes }
   if (index.releases.some((entry) => entry.release === draft.manifest.release)) {
@@ -325,7 +345,7 @@ async function release(
       `there is already a release as of ${draft.manifest.as_of} and its data differ; give a later AS_OF`,
     )
   }
-  const published = current === undefined ? [] : await publishedWarnings(path(current.release))
+  const published = current === undefined ? [] : await warningsOf(current, path(current.release), folder.dataDir)
   checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
@@ -354,43 +374,12 @@ async function release(
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }
 }
 
+function warningsOf({ release, disclosure }: Manifest, path: string, dataDir: string): Promise<Warning[]> {
+  return ruleOf(disclosure) === undefined ? publishedWarnings(path) : keptWarnings(dataDir, release)
+}
+
 function reportStart({ notice }: ChosenChain, { report }: Effects): void {
   if (notice !== undefined) report({ kind: 'notice', message: notice })
-}
-
-/** The reason and the note that the publisher gives for a release. */
-type Explanation = Pick<ReleaseChanges, 'reason' | 'note'>
-
-function restatedDates(rows: readonly ChangeRow[], current: ManifestDraft | undefined): UtcDate[] {
-  if (current === undefined) return []
-  const dates = rows
-    .map(({ date }) => date)
-    .filter((date) => date < current.provisional_from && date <= current.end_date)
-  return [...new Set(dates)].sort()
-}
-
-/** How a release differs from the previous one: for its manifest, and row by row. */
-export interface DraftChanges {
-  facts: Pick<ManifestDraft, 'data_version' | 'version_rule' | 'changes'>
-  rows: ChangeRow[]
-}
-
-export function describeChanges(
-  options: {
-    index: ReleaseIndex
-    current: ManifestDraft | undefined
-    facts: string[]
-    explanation: Explanation
-    /** Undefined to reproduce a release that version 0.1.0 made. */
-    version_rule: VersionRule | undefined
-  },
-  rows: ChangeRow[],
-): DraftChanges {
-  const { index, current, facts, explanation, version_rule } = options
-  const previous = index.releases.find(({ release }) => release === current?.release)
-  const data_version = nextVersion(index, previous, { version_rule, facts, changes: rows })
-  const changes = { previous: current?.release ?? null, facts, ...explanation }
-  return { facts: { data_version, ...(version_rule && { version_rule }), changes }, rows }
 }
 
 async function publishRelease(
@@ -406,8 +395,8 @@ async function publishRelease(
     const manifest = await stageDraft(draft, changed, staging, database, files)
     await verifyRelease(database, staging)
     signal.throwIfAborted()
-    const { inputs } = draft.ingredients
-    await keepInputs(inputs, { dataDir: folder.dataDir, release: manifest.release, files })
+    await keepDates(draft, files)
+    await keepFacts(factsToKeep(draft), { dataDir: folder.dataDir, release: manifest.release, files })
     if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
     await publish(folder, { path: staging, release }, chain, database, signal)
@@ -424,36 +413,6 @@ async function publishRelease(
   }
 }
 
-/** Writes all files of the release into an empty folder. */
-export async function stageDraft(
-  draft: ReleaseDraft,
-  changed: DraftChanges,
-  folder: string,
-  database: Database,
-  files: Files,
-): Promise<Manifest> {
-  const manifest = { ...draft.manifest, ...changed.facts }
-  const { rows } = draft.ranking
-  const models = modelFacts(rows, draft.names)
-  const quality = publicQuality(draft)
-  const { inputs, isListed, ...ingredients } = draft.ingredients
-  const provenance = provenanceOf(manifest, { ...ingredients, inputs: publishedInputs(inputs, isListed) })
-  const texts = [
-    {
-      path: CHANGES_FILE,
-      media_type: 'text/csv; charset=utf-8',
-      text: writeChanges(changed.rows),
-      rows: changed.rows.length,
-    },
-    { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
-    { path: QUALITY_FILE, media_type: 'application/json', text: toJson(quality) },
-    { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenance) },
-    releaseChart(rows),
-  ]
-  const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })
-  return stageRelease({ draft: manifest, rows, texts, page, folder }, database, files)
-}
-
 function checkNotBefore(asOf: Date, index: ReleaseIndex): void {
   const latest = index.releases.at(-1)
   if (latest === undefined || toTimestamp(asOf) >= latest.as_of) return
@@ -465,7 +424,7 @@ function checkNotBefore(asOf: Date, index: ReleaseIndex): void {
 function summarize(
   outcome: BuildSummary['outcome'],
   facts: ManifestDraft,
-  { ranking, records, account, share, findings, disclosure }: ReleaseDraft,
+  { ranking, records, account, share, findings, disclosure, disclosed }: ReleaseDraft,
   path: string,
 ): BuildSummary {
   const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts
@@ -484,6 +443,7 @@ function summarize(
     records,
     published_share: share.published,
     ...(disclosure && { disclosure }),
+    ...(disclosed && { disclosure_rule: disclosureSummary(disclosed, facts.release) }),
     sources_without_request_id: account.sourcesWithoutIds,
     warnings: findings.map(toWarning),
     path,

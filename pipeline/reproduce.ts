@@ -7,29 +7,34 @@ import type { Effects } from './base/effects.ts'
 import { BuildError, CliError } from './base/errors.ts'
 import { hashFile, namesIn } from './base/files.ts'
 import { sideBySide } from './base/side-by-side.ts'
-import { type DraftChanges, describeChanges, prepare, type ReleaseDraft, stageDraft } from './build.ts'
+import { prepare } from './build.ts'
+import { ruleOf } from './contract/disclosure.ts'
 import {
   DATASET_PATH,
+  DATES_WITHDRAWN,
   type Manifest,
   type ReleaseEntry,
   type ReleaseIndex,
   type ReleaseName,
   releasePath,
 } from './contract/manifest.ts'
-import type { Provenance } from './contract/provenance.ts'
+import { formOfInputs, type Provenance } from './contract/provenance.ts'
 import { MANIFEST_FILE } from './contract/release-files.ts'
-import { mostRecentCompletedDay } from './contract/utc-date.ts'
+import { daysBetween, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './dataset/change-log.ts'
 import { changedFacts, compareRows, type DateChange } from './dataset/changes.ts'
 import { releaseEntries } from './publication/publication.ts'
+import { type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
 import { isSampleFolder } from './raw/sample/folder.ts'
-import { SAMPLE_DEFAULTS } from './raw/sample/options.ts'
+import { SAMPLE_DEFAULTS, type SampleOptions } from './raw/sample/options.ts'
 import { writeSample } from './raw/sample/write.ts'
 import { readSources, type Sources } from './raw/sources.ts'
+import { controlBefore } from './release/disclosure-control.ts'
+import { type DraftChanges, describeChanges } from './release/draft-changes.ts'
 import { type FrozenSources, freezeSources } from './release/freeze-sources.ts'
 import { currentEntry, readIndex } from './release/index.ts'
-import { inputNames } from './release/input-names.ts'
-import { type FormerInput, inputListPath, numbered, readInputs } from './release/inputs.ts'
+import { publicHashes } from './release/input-names.ts'
+import { type FormerInput, inputListPath, type KeptFacts, numbered, readFacts } from './release/inputs.ts'
 import { readProvenance } from './release/provenance.ts'
 import { compareProvenance, type ProvenanceDifferences } from './release/provenance-differences.ts'
 import { readBack } from './release/read-back.ts'
@@ -49,6 +54,8 @@ export interface Reproduction {
 
 /** `not_made`: only the published release has the file. `not_published`: only the reproduced one has it. */
 export type FileComparison = 'equal' | 'differs' | 'not_made' | 'not_published'
+
+type FormerFacts = Pick<KeptFacts, 'last_credible_date'> & { inputs: readonly FormerInput[] }
 
 interface Original {
   publicDir: string
@@ -86,6 +93,9 @@ async function findOriginal(publicDir: string, name: ReleaseName | undefined): P
   if (entry.status === 'withdrawn') {
     throw new CliError(`release ${entry.release} was withdrawn: nothing is left of it to compare with`)
   }
+  if (entry.changed?.includes(DATES_WITHDRAWN)) {
+    throw new CliError(`release ${entry.release} was made of published rows when dates were taken out, not of records`)
+  }
   const pathOf = ({ path }: Pick<ReleaseEntry, 'path'>) => join(publicDir, DATASET_PATH, path)
   const folder = pathOf(entry)
   const manifest = await readManifest(folder)
@@ -115,17 +125,22 @@ async function makeAgain(
   const { synthetic, publisher } = manifest
   const chosen = await sourcesOf(manifest, config, workspace.folder, effects)
   const sources = await withObjects(chosen, workspace, config, effects)
-  const listed = await inputsOf(original, config, effects)
-  const frozen = await freeze(sources, listed, workspace, effects)
+  const facts = await factsOf(original, config, effects)
+  const listed = facts?.inputs
+  const frozen = await freeze(sources, listed, manifest, workspace, effects)
   const asOf = new Date(manifest.as_of)
-  const lastCredible = provenance?.last_credible_date
-  const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible }
+  const lastCredible = provenance?.last_credible_date ?? facts?.last_credible_date
+  const published = await readBack(workspace.database, folder, 'rankings-daily.parquet')
+  const control = await controlBefore(
+    { manifest, rows: published },
+    { dataDir: config.dataDir, secret: workspace.secret },
+  )
+  const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible, control }
   const prepared = await prepare(workspace, intake, effects)
   const draft = inFormOf(provenance, prepared.draft)
   const made = join(workspace.folder, releasePath(manifest.release))
   const again = await stageAgain(original, draft, made, workspace.database, effects)
   const files = await compareFiles(original, workspace.folder, again)
-  const published = await readBack(workspace.database, folder, 'rankings-daily.parquet')
   return {
     release: manifest.release,
     equal: files.every(({ comparison }) => comparison === 'equal'),
@@ -144,7 +159,8 @@ async function makeAgain(
 
 /** Releases of version 0.4.0 and before list their inputs. */
 function inFormOf(provenance: Provenance | undefined, draft: ReleaseDraft): ReleaseDraft {
-  return { ...draft, ingredients: { ...draft.ingredients, isListed: Array.isArray(provenance?.inputs) } }
+  if (provenance === undefined) return draft
+  return { ...draft, ingredients: { ...draft.ingredients, form: formOfInputs(provenance.inputs) } }
 }
 
 async function stageAgain(
@@ -194,11 +210,12 @@ async function changesMadeAgain(
 }
 
 async function sourcesOf(
-  { synthetic, as_of, release }: Manifest,
+  manifest: Manifest,
   config: PipelineConfig,
   scratch: string,
   effects: Effects,
 ): Promise<Sources> {
+  const { synthetic, as_of, release } = manifest
   if (!synthetic) {
     const sources = await namedSources(config)
     if (sources !== undefined) return sources
@@ -209,50 +226,67 @@ async function sourcesOf(
   const lastDay = mostRecentCompletedDay(new Date(as_of))
   if (config.sources !== undefined && (await isSampleFolder(dirname(config.sources))))
     return readSources(config.sources)
-  const folder = join(scratch, 'sample')
-  await linkDays(resolve(config.dataDir, 'raw/sample'), folder, lastDay)
-  const { sourcesFile } = await writeSample({ folder, lastDay, ...SAMPLE_DEFAULTS }, effects)
+  const days = { from: resolve(config.dataDir, 'raw/sample'), to: join(scratch, 'sample'), lastDay }
+  const options = manifest.disclosure === undefined ? await daysWithoutCustomers(days) : await linkedDays(days)
+  const { sourcesFile } = await writeSample(options, effects)
   return readSources(sourcesFile)
 }
 
+interface SampleDays {
+  from: string
+  to: string
+  lastDay: UtcDate
+}
+
+/** Before there were disclosure rules, the sample named no customers: its day files are generated again. */
+async function daysWithoutCustomers({ from, to: folder, lastDay }: SampleDays): Promise<SampleOptions> {
+  const names = await namesIn(join(from, 'gateway'))
+  const first = names.map((name) => name.slice(0, 10)).sort()[0] ?? lastDay
+  const days = Math.max(SAMPLE_DEFAULTS.days, daysBetween(first, lastDay) + 1)
+  return { ...SAMPLE_DEFAULTS, folder, lastDay, days, version: 1 }
+}
+
 /** Missing day files of the sample are generated again with equal content. */
-async function linkDays(from: string, to: string, lastDay: string): Promise<void> {
+async function linkedDays({ from, to, lastDay }: SampleDays): Promise<SampleOptions> {
   for (const source of await namesIn(from)) {
     const days = (await namesIn(join(from, source))).filter((name) => name.slice(0, 10) <= lastDay)
     if (days.length === 0) continue
     await mkdir(join(to, source), { recursive: true })
     for (const day of days) await symlink(join(from, source, day), join(to, source, day))
   }
+  return { ...SAMPLE_DEFAULTS, folder: to, lastDay }
 }
 
-/** The inputs of the release; undefined if nothing lists them. */
-async function inputsOf(
+/** What is known of the inputs of the release; undefined if nothing lists them. */
+async function factsOf(
   { provenance, entry: { release } }: Original,
   { dataDir }: PipelineConfig,
   { report }: Effects,
-): Promise<readonly FormerInput[] | undefined> {
+): Promise<FormerFacts | undefined> {
   const read = 'all that the sources have now is read'
   if (provenance === undefined) {
     report({ kind: 'notice', message: `the release does not say what it was made from: ${read}` })
     return undefined
   }
-  if (Array.isArray(provenance.inputs)) return provenance.inputs.map(({ sha256 }) => ({ sha256 }))
+  if (Array.isArray(provenance.inputs)) return { inputs: provenance.inputs.map(({ sha256 }) => ({ sha256 })) }
   const path = inputListPath(resolve(dataDir), release)
-  const inputs = await readInputs(path, provenance.inputs)
-  if (inputs === undefined) {
+  const facts = await readFacts(path, provenance.inputs)
+  if (facts === undefined) {
     report({ kind: 'notice', message: `there is no ${path}, which lists what the release was made from: ${read}` })
   }
-  return inputs
+  return facts
 }
 
 async function freeze(
   sources: Sources,
   inputs: readonly FormerInput[] | undefined,
-  { inputKey }: Workspace,
+  { disclosure }: Manifest,
+  workspace: Workspace,
   effects: Effects,
 ): Promise<FrozenSources> {
   if (inputs === undefined) return { sources, excluded: [] }
-  return freezeSources(sources, inputs, await inputNames(sources, inputKey), effects)
+  const { nameOf } = await publicHashes(sources, ruleOf(disclosure) !== undefined, workspace)
+  return freezeSources(sources, inputs, nameOf, effects)
 }
 
 /** Compares the bytes of each file of the published release below `publicDir` and of the one made below `root`. */

@@ -16,6 +16,7 @@ export function describeSummary(summary: BuildSummary): string {
     ...describeRecords(summary.records),
     `  share     ${describeShare(summary.published_share)}`,
     ...describeDisclosure(summary.disclosure),
+    ...describeInForce(summary.disclosure_rule),
     ...describeChain(summary),
     ...describeVersion(summary),
     ...describeSourcesWithoutIds(summary.sources_without_request_id),
@@ -31,6 +32,17 @@ function describeDisclosure(disclosure: BuildSummary['disclosure']): string[] {
   if (disclosure === undefined) return []
   const rule = describeRule(DEFAULT_RULE, disclosure.protects)
   return [`  customers ${describeUnsafe(disclosure)} would not be safe if each needed ${rule} (make disclosure)`]
+}
+
+function describeInForce(done: BuildSummary['disclosure_rule']): string[] {
+  if (done === undefined) return []
+  const { rule, protects, new_dates, joined_cells, dates_not_published, late_dates } = done
+  const late = `${counted(late_dates, 'published date')} ${late_dates === 1 ? 'has' : 'have'} other usage by now, which is not published`
+  return [
+    `  rule      ${describeRule(rule, protects)}; dates are published once, ${counted(rule.publish_after_days, 'day')} after their end`,
+    `            ${counted(new_dates, 'new date')}: ${counted(joined_cells, 'model')} joined "other"; ` +
+      `${counted(dates_not_published, 'date')} not published${late_dates === 0 ? '' : `; ${late}`}`,
+  ]
 }
 
 function describeChain({ outcome, new_chain }: BuildSummary): string[] {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DisclosureStatement } from './disclosure.ts'
 import { ContentHash, DataVersion, LatestPointer, Publisher, Resource } from './manifest.ts'
 import { DATASET_VERSION, Timestamp } from './ranking.ts'
 
@@ -31,6 +32,8 @@ export const Catalog = z.object({
       next_expected: Timestamp,
       stale_after: Timestamp,
       content_hash: ContentHash,
+      /** As the manifest says it. */
+      disclosure: DisclosureStatement.optional(),
       bytes: z.int().nonnegative(),
       files: z.array(Resource.omit({ path: true }).extend({ path: PublicPath })),
       paths: z.record(z.string(), PathPattern),

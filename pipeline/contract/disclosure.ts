@@ -40,19 +40,36 @@ export type DisclosureSettings = z.infer<typeof DisclosureSettings>
 export const Protected = z.enum(['customers', 'api_keys'])
 export type Protected = z.infer<typeof Protected>
 
-/** What a manifest says of disclosure control: that there was none, or the rule of its newest dates. */
-export const DisclosureStatement = z.union([
-  z.literal('none'),
-  z.object({
-    rule: DisclosureSettings,
-    /** The first date that was published under a rule. Earlier dates were published without one. */
-    since: UtcDate.nullable(),
-    protects: z.array(Protected),
-    /** Why some usage belongs to no customer. */
-    exempt: z.array(z.string()),
-  }),
-])
+/** What a manifest says of a rule in force: the rule of its newest dates. */
+export const RuleStatement = z.object({
+  rule: DisclosureSettings,
+  /** The first date that was published under a rule. Earlier dates were published without one. */
+  since: UtcDate.nullable(),
+  protects: z.array(Protected),
+  /** Why some usage belongs to no customer. */
+  exempt: z.array(z.string()),
+})
+export type RuleStatement = z.infer<typeof RuleStatement>
+
+/** Whom a rule protects, and whom not. */
+export type Protection = Pick<RuleStatement, 'protects' | 'exempt'>
+
+/** What a manifest says of disclosure control: that there was none, or the rule. */
+export const DisclosureStatement = z.union([z.literal('none'), RuleStatement])
 export type DisclosureStatement = z.infer<typeof DisclosureStatement>
+
+/** The rule that a manifest states, if a rule was in force. */
+export function ruleOf(statement: DisclosureStatement | undefined): DisclosureSettings | undefined {
+  return statement === undefined || statement === 'none' ? undefined : statement.rule
+}
+
+/** The rule in one line, such as `min_contributors=5; p_percent=10; publish_after_days=3`; undefined without one. */
+export function ruleInLine(statement: DisclosureStatement | undefined): string | undefined {
+  const rule = ruleOf(statement)
+  if (rule === undefined) return undefined
+  const { min_contributors, p_percent, publish_after_days } = rule
+  return `min_contributors=${min_contributors}; p_percent=${p_percent}; publish_after_days=${publish_after_days}`
+}
 
 /** A count as a band: exact counts of what is not published could tell about customers. */
 export const Band = z.string().regex(/^(fewer than 10|[1-9]0* to 9+)$/)

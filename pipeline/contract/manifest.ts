@@ -62,6 +62,9 @@ export const VERSION_RULE = 2
 export const VersionRule = z.literal(VERSION_RULE)
 export type VersionRule = z.infer<typeof VersionRule>
 
+/** Among the facts of a release that takes the place of others without some of their dates, after a privacy withdrawal. */
+export const DATES_WITHDRAWN = 'dates_withdrawn'
+
 export const ReleaseChanges = z.object({
   previous: ReleaseName.nullable(),
   facts: z.array(z.string()),
@@ -118,12 +121,14 @@ export type LatestPointer = z.infer<typeof LatestPointer>
 export const Withdrawal = z.object({ withdrawn_at: Timestamp, reason: RestatementNote })
 export type Withdrawal = z.infer<typeof Withdrawal>
 
-/** One release. `previous` is the previous entry's `hash`, which covers the fields above it; those below may change. */
-export const ReleaseEntry = LatestPointer.extend({
-  manifest_sha256: Sha256,
+const EntryFields = LatestPointer.extend({
+  content_hash: ContentHash.optional(),
+  manifest_sha256: Sha256.optional(),
   data_version: DataVersion.optional(),
   version_rule: VersionRule.optional(),
   changed: z.array(z.string()).optional(),
+  /** Of a release under a disclosure rule: without it, rows could be guessed and compared with `hash`. */
+  salt: Sha256.optional(),
   previous: Sha256.nullable(),
   hash: Sha256,
   /** Not in an index that was written before this field existed: there the newest release is current. */
@@ -131,7 +136,37 @@ export const ReleaseEntry = LatestPointer.extend({
   superseded_by: ReleaseName.optional(),
   withdrawal: Withdrawal.optional(),
 })
+
+/** One release. `previous` is the previous entry's `hash`, which covers the fields above it; those below may change. */
+export const ReleaseEntry = EntryFields.refine(
+  (entry) => isErased(entry) || (entry.content_hash !== undefined && entry.manifest_sha256 !== undefined),
+  { path: ['content_hash'], error: 'must be there, unless the release was withdrawn for privacy' },
+)
 export type ReleaseEntry = z.infer<typeof ReleaseEntry>
+
+/** The reason of a withdrawal that takes dates out for good, and removes salt and hashes from the index. */
+export const PRIVACY = 'privacy'
+
+/** Whether a privacy withdrawal removed the hashes of an entry. Its `hash` cannot be computed again. */
+export function isErased({
+  content_hash,
+  manifest_sha256,
+  salt,
+  status,
+  withdrawal,
+}: z.infer<typeof EntryFields>): boolean {
+  const hasNone = [content_hash, manifest_sha256, salt].every((each) => each === undefined)
+  return hasNone && status === 'withdrawn' && withdrawal?.reason === PRIVACY
+}
+
+/** The hashes of an entry. Only for releases that are not withdrawn: they have them. */
+export function hashesOf({ release, content_hash, manifest_sha256 }: ReleaseEntry): {
+  content_hash: ContentHash
+  manifest_sha256: string
+} {
+  if (content_hash !== undefined && manifest_sha256 !== undefined) return { content_hash, manifest_sha256 }
+  throw new Error(`the hashes of ${release} were removed`)
+}
 
 /** `releases/index.json`: every release ever made, oldest first. No entry is ever removed. */
 export const ReleaseIndex = z.object({ dataset: z.literal('rankings-daily'), releases: z.array(ReleaseEntry) })

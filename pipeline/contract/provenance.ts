@@ -16,8 +16,21 @@ const ListedInput = z.object({
 })
 export type ListedInput = z.infer<typeof ListedInput>
 
-/** The same hashes, sorted and put together into one: the root of a Merkle tree with the prefixes of RFC 6962. */
-const InputsRoot = z.strictObject({ count: z.int().nonnegative(), merkle_root: Sha256 })
+/**
+ * The same hashes, sorted and put together into one: the root of a Merkle tree with the prefixes of RFC 6962. Under a
+ * disclosure rule they are HMACs with the publisher's key, and not counted: a customer may have files of their own.
+ */
+const InputsRoot = z.strictObject({ count: z.int().nonnegative().optional(), merkle_root: Sha256 })
+
+/** How the inputs of a release are published. */
+export type InputsForm = 'list' | 'counted' | 'root'
+
+export function formOfInputs(inputs: readonly ListedInput[] | z.infer<typeof InputsRoot>): InputsForm {
+  if (Array.isArray(inputs)) return 'list'
+  return 'count' in inputs ? 'counted' : 'root'
+}
+
+const VERSIONS = { list: undefined, counted: 2, root: 3 } as const
 
 /** `provenance.json`: what a release was made from and with. It has no machine names and no paths. */
 export const Provenance = z
@@ -33,14 +46,20 @@ export const Provenance = z
     /** The hash of the SQL alone, which computes most numbers. */
     sql_sha256: Sha256,
     duckdb: z.string(),
+    /** Of the files' contents. Under a disclosure rule, HMACs with the publisher's key. */
     registry: z.object({ models_sha256: Sha256.nullable(), aliases_sha256: Sha256.nullable() }),
     /** Absent where the inputs are listed, as up to version 0.4.0. */
-    provenance_version: z.literal(2).optional(),
+    provenance_version: z.union([z.literal(2), z.literal(3)]).optional(),
     /** Two files with the same content are two inputs. A list is sorted by hash. */
     inputs: z.union([z.array(ListedInput), InputsRoot]),
   })
-  .refine(({ provenance_version, inputs }) => (provenance_version === undefined) === Array.isArray(inputs), {
+  .refine(({ provenance_version, inputs }) => provenance_version === versionOfInputs(inputs), {
     path: ['provenance_version'],
-    error: 'must be 2 beside the root of the inputs, and absent beside their list',
+    error:
+      'must be 2 beside the root of the inputs and their count, 3 beside the root alone, and absent beside their list',
   })
 export type Provenance = z.infer<typeof Provenance>
+
+export function versionOfInputs(inputs: Parameters<typeof formOfInputs>[0]): 2 | 3 | undefined {
+  return VERSIONS[formOfInputs(inputs)]
+}

@@ -39,6 +39,7 @@ export const PAGE_FOLDERS = ['models', 'more-models', 'coverage', 'changelog'] a
 /** The steps of a switch to another release, in order: targets come before what points to them. */
 export const STEPS = [
   'release',
+  'tombstones',
   'periods',
   'restatements',
   'coverage',
@@ -70,6 +71,7 @@ const RELEASE = new RegExp(`^${DATASET_PATH}/releases/(\\d{8}T\\d{6}Z)/(?!${TOMB
 const TABLE: readonly [RegExp, Step, CacheClass, PublishedPath['readers']][] = [
   [RELEASE, 'release', 'release', 'programs'],
   [exactly(INDEX_PATH), 'index', 'pointer', 'programs'],
+  [under(`releases/\\d{8}T\\d{6}Z/${TOMBSTONE_FILE}$`), 'tombstones', 'pointer', 'programs'],
   [under('releases/'), 'release', 'pointer', 'programs'],
   [under('daily/\\d{4}-\\d{2}-\\d{2}/r[1-9]\\d*\\.\\w+$'), 'periods', 'revision', 'programs'],
   [under('monthly/\\d{4}-\\d{2}/r[1-9]\\d*\\.\\w+$'), 'periods', 'revision', 'programs'],

@@ -1,17 +1,20 @@
 import { z } from 'zod'
-import { ContentHash, ReleaseEntry, ReleaseName, Withdrawal } from './manifest.ts'
+import { ReleaseEntry, ReleaseName, Withdrawal } from './manifest.ts'
 import { Timestamp } from './ranking.ts'
 
 export const TOMBSTONE_FILE = 'TOMBSTONE.json'
 
-/** Replaces the files of a withdrawn release: identifies copies of it and says why it was withdrawn. */
+/**
+ * Replaces the files of a withdrawn release: identifies copies of it and says why it was withdrawn. After a privacy
+ * withdrawal it has no hashes.
+ */
 export const Tombstone = z.strictObject({
   dataset: z.literal('rankings-daily'),
   release: ReleaseName,
   as_of: Timestamp,
   ...Withdrawal.shape,
   manifest_sha256: ReleaseEntry.shape.manifest_sha256,
-  content_hash: ContentHash,
+  content_hash: ReleaseEntry.shape.content_hash,
 })
 export type Tombstone = z.infer<typeof Tombstone>
 

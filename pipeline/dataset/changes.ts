@@ -31,6 +31,7 @@ export function changedFacts(
   if (current === undefined) return [...FACTS, 'day_status']
   const facts: string[] = FACTS.filter((fact) => JSON.stringify(current[fact]) !== JSON.stringify(draft[fact]))
   if (JSON.stringify(current.old_counts) !== JSON.stringify(draft.old_counts)) facts.push('old_counts')
+  if (JSON.stringify(current.disclosure) !== JSON.stringify(draft.disclosure)) facts.push('disclosure')
   // Equal rows have equal statuses if their first provisional date is equal.
   const firstProvisional = ({ provisional_from }: ManifestDraft) =>
     rows.find(({ date }) => date >= provisional_from)?.date

@@ -28,9 +28,10 @@ GROUP BY date
 HAVING count(*) FILTER (model_permaslug <> $other) > $top_models OR count(*) FILTER (model_permaslug = $other) > 1
 
 -- name: other_without_cause
--- There is a row of the rest only behind $top_models models.
+-- There is a row of the rest only behind $top_models models, but for dates of a disclosure rule.
 SELECT date::VARCHAR AS date, 'has a row of the rest behind ' || (count(*) - 1) || ' models' AS finding
 FROM out_rankings_daily
+WHERE NOT $is_ruled AND date NOT IN (FROM core_frozen_dates)
 GROUP BY date
 HAVING count(*) FILTER (model_permaslug = $other) > 0 AND count(*) <= $top_models
 
@@ -56,7 +57,7 @@ FROM out_rankings_daily
 WHERE total_tokens NOT BETWEEN 1 AND 9223372036854775807
 
 -- name: lost_tokens
--- The rows of a date add up to the tokens of its public models.
+-- The rows of a date add up to the tokens of its public models, when the date is published first.
 WITH published AS (
   SELECT date, sum(total_tokens) AS tokens FROM out_rankings_daily GROUP BY date
 ),
@@ -72,9 +73,11 @@ SELECT
 FROM published
 FULL JOIN counted USING (date)
 WHERE coalesce(published.tokens, 0) <> coalesce(counted.tokens, 0)
+  AND date NOT IN (FROM core_frozen_dates)
+  AND NOT ($is_ruled AND published.tokens IS NULL)
 
 -- name: missing_date
--- Every date between the first and the last one has public usage.
+-- Every date between the first and the last one has public usage, but for dates that were taken out.
 WITH day AS (
   SELECT DISTINCT date FROM out_rankings_daily
 ),
@@ -88,8 +91,12 @@ missing AS (
 )
 SELECT
   date::VARCHAR AS date,
-  'no public usage, although ' || date_before || ' and ' || date_after || ' have some' AS finding
+  CASE
+    WHEN getvariable('is_ruled') THEN 'not published, although ' || date_before || ' and ' || date_after || ' are'
+    ELSE 'no public usage, although ' || date_before || ' and ' || date_after || ' have some'
+  END AS finding
 FROM missing
+WHERE missing.date NOT IN (FROM core_frozen_dates)
 ORDER BY missing.date
 
 -- name: collapsed_day

@@ -4,12 +4,16 @@ import { BuildError, CliError } from '../base/errors.ts'
 import { readComment, readStatement } from '../base/statements.ts'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
 import { INVARIANTS, noSanityCheck, SANITY_CHECKS, SanityCheck } from '../raw/check-names.ts'
+import { LOOSER_DISCLOSURE, LOST_DISCLOSURE } from './looser-disclosure.ts'
 import { NEW_READING } from './new-reading.ts'
 import { OLD_COUNTS } from './old-counts.ts'
 import type { Account } from './quality.ts'
 import { RANK_PARAMETERS } from './rank.ts'
 
-export type Acceptable = SanityCheck | typeof OLD_COUNTS | typeof NEW_READING
+/** What `--accept` takes besides sanity checks. */
+const OTHERS = [OLD_COUNTS, NEW_READING, LOOSER_DISCLOSURE, LOST_DISCLOSURE] as const
+
+export type Acceptable = SanityCheck | (typeof OTHERS)[number]
 
 /** A sanity check's finding. `source` is the subject of `finding`. Only the maintainer sees `source` and `detail`. */
 export interface Finding {
@@ -18,6 +22,8 @@ export interface Finding {
   source: string | undefined
   /** False for findings about usage that is not public: they are not published and do not block. */
   isPublic: boolean
+  /** Under a disclosure rule, what does not follow from published rows is not published. It may block. */
+  isPublished: boolean
   finding: string
   detail: string | undefined
 }
@@ -25,9 +31,12 @@ export interface Finding {
 export const Warning = z.object({ check: z.string(), date: UtcDate.optional(), finding: z.string() })
 export type Warning = z.infer<typeof Warning>
 
-/** Asserts the rules of `out_rankings_daily`. Throws `BuildError` that names broken rules and rows. */
-export async function assertInvariants(database: Database, lastDate: UtcDate): Promise<void> {
-  const parameters = { ...RANK_PARAMETERS, first_date: DATASET_START, last_date: lastDate }
+/**
+ * Asserts the rules of `out_rankings_daily`, whose dates up to `lastDate` were ranked now, under a disclosure rule if
+ * `isRuled`, or are frozen. Throws `BuildError` that names broken rules and rows.
+ */
+export async function assertInvariants(database: Database, lastDate: UtcDate, isRuled = false): Promise<void> {
+  const parameters = { ...RANK_PARAMETERS, first_date: DATASET_START, last_date: lastDate, is_ruled: isRuled }
   const broken: string[] = []
   for (const check of INVARIANTS) {
     const { demand, bound } = readCheck(check, parameters)
@@ -43,7 +52,9 @@ export async function findOddities(
   database: Database,
   sources: readonly { name: string }[],
   { deliveries, compared }: Pick<Account, 'deliveries' | 'compared'>,
+  isRuled = false,
 ): Promise<Finding[]> {
+  await database.setVariable('is_ruled', isRuled)
   await database.run('checks/create_deliveries')
   await database.append('core_deliveries', [
     ...sources.map(({ name }) => [name, null, '0']),
@@ -61,12 +72,15 @@ export async function findOddities(
     type Row = { date?: UtcDate | null; source?: string; is_public?: boolean; finding: string; detail?: string }
     const rows = await database.rows<{ [Key in keyof Row]: Row[Key] }>(`checks/${check}`)
     const found = rows.map(({ date, source, is_public, finding, detail }) => {
-      return { check, date: date ?? undefined, source, isPublic: is_public ?? true, finding, detail }
+      const isPublished = !isRuled || CHECKS_OF_ROWS.includes(check)
+      return { check, date: date ?? undefined, source, isPublic: is_public ?? true, isPublished, finding, detail }
     })
     findings.push(...found)
   }
   return findings
 }
+
+const CHECKS_OF_ROWS: readonly SanityCheck[] = ['collapsed_day', 'new_leader', 'missing_date']
 
 /** The finding for the maintainer, with the source's name and the numbers. */
 export function toWarning({ check, date, source, finding, detail }: Finding): Warning {
@@ -77,7 +91,7 @@ export function toWarning({ check, date, source, finding, detail }: Finding): Wa
 
 /** The findings for publication, without source names and numbers. */
 export function toPublicWarnings(findings: readonly Finding[]): Warning[] {
-  const publishable = findings.filter(({ isPublic }) => isPublic)
+  const publishable = findings.filter(({ isPublic, isPublished }) => isPublic && isPublished)
   return publishable.map(({ check, date, source, finding }) => {
     const subject = source === undefined ? '' : 'a source '
     return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}` }
@@ -109,10 +123,10 @@ export function checkNothingBlocks(
 /** Reads the names given to `--accept`. Throws `CliError` that suggests the nearest check. */
 export function readAccepted(names: readonly string[]): Acceptable[] {
   return names.map((name) => {
-    if (name === OLD_COUNTS || name === NEW_READING) return name
+    const other = OTHERS.find((each) => each === name)
+    if (other !== undefined) return other
     const parsed = SanityCheck.safeParse(name)
-    if (!parsed.success)
-      throw new CliError(`--accept: ${noSanityCheck(name, [...SANITY_CHECKS, OLD_COUNTS, NEW_READING])}`)
+    if (!parsed.success) throw new CliError(`--accept: ${noSanityCheck(name, [...SANITY_CHECKS, ...OTHERS])}`)
     return parsed.data
   })
 }

@@ -1,4 +1,5 @@
 import { contentHash } from '../base/text.ts'
+import { ruleOf } from '../contract/disclosure.ts'
 import type { Coverage, CoverageDay, CoverageMonth, Published, UtcMonth } from '../contract/history.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
@@ -8,7 +9,7 @@ import { hasOldCounts } from './old-counts.ts'
 /** What the coverage needs of a manifest. */
 export type ReleaseFacts = Pick<
   Manifest,
-  'release' | 'as_of' | 'end_date' | 'provisional_from' | 'old_counts' | 'changes'
+  'release' | 'as_of' | 'end_date' | 'provisional_from' | 'old_counts' | 'changes' | 'disclosure'
 >
 
 /** A day or a month, named like its files. */
@@ -93,15 +94,20 @@ function coverDays(
     const own = byDate.get(date) ?? []
     const published = revise(before, own, release)
     const status = own.length === 0 ? 'missing' : date < provisional_from ? 'final' : 'provisional'
-    const reason = missingReason({ status, revision: published.revision })
+    const reason = missingReason({ status, revision: published.revision }, manifest)
     const isOld = own.length > 0 && hasOldCounts(manifest, date)
     const mark = isOld ? { old_counts: true as const } : {}
     return { before, after: { date, status, reason, ...published, ...mark }, rows: own }
   })
 }
 
-export function missingReason({ status, revision }: Pick<CoverageDay, 'status' | 'revision'>): CoverageDay['reason'] {
+/** Under a disclosure rule there is one reason, so that usage that is not safe looks like none. */
+export function missingReason(
+  { status, revision }: Pick<CoverageDay, 'status' | 'revision'>,
+  { disclosure }: Pick<ReleaseFacts, 'disclosure'>,
+): CoverageDay['reason'] {
   if (status !== 'missing') return null
+  if (ruleOf(disclosure) !== undefined) return 'not_published'
   return revision === null ? 'no_public_usage' : 'removed'
 }
 

@@ -48,20 +48,24 @@ SELECT
 FROM compared
 
 -- name: create_cells
--- Every model on every date.
+-- Every model on every date that is not frozen.
+CREATE TEMP TABLE IF NOT EXISTS core_frozen_dates (date DATE);
+
 CREATE OR REPLACE TEMP VIEW core_model_contributions AS
 SELECT * RENAME (model_permaslug AS cell) FROM core_contributions
-WHERE date BETWEEN getvariable('first_date')::DATE AND getvariable('last_date')::DATE;
+WHERE date BETWEEN getvariable('first_date')::DATE AND getvariable('last_date')::DATE
+  AND date NOT IN (FROM core_frozen_dates);
 
 CREATE OR REPLACE TEMP TABLE core_cells AS
-FROM measured_cells('core_model_contributions', getvariable('min_contributors'), getvariable('p_percent'))
+FROM measured_cells('core_model_contributions', getvariable('min_contributors'), getvariable('p_percent'));
+
+-- The models that a ranking without the rule names.
+CREATE OR REPLACE TEMP VIEW core_largest AS
+FROM core_cells
+QUALIFY row_number() OVER (PARTITION BY date ORDER BY tokens DESC, cell) <= getvariable('top_models')
 
 -- name: create_unruled
 -- What a ranking without the rule publishes: the largest models of each date, and the row of the rest.
-CREATE OR REPLACE TEMP VIEW core_largest AS
-FROM core_cells
-QUALIFY row_number() OVER (PARTITION BY date ORDER BY tokens DESC, cell) <= getvariable('top_models');
-
 CREATE OR REPLACE TEMP VIEW core_unnamed_contributions AS
 SELECT * REPLACE ('other' AS cell) FROM core_model_contributions ANTI JOIN core_largest USING (date, cell);
 
@@ -115,6 +119,14 @@ CREATE OR REPLACE TEMP TABLE out_rankings_daily AS
 SELECT date, model_permaslug, tokens AS total_tokens, position FROM core_named
 UNION ALL
 SELECT date, $other, tokens, $top_models + 1 FROM core_rest WHERE is_safe
+
+-- name: joined_cells
+-- How many of the largest models of each date joined the row of the rest.
+SELECT strftime(largest.date, '%Y-%m-%d') AS date, count(*) AS cells
+FROM core_largest AS largest
+ANTI JOIN core_named AS named ON largest.date = named.date AND largest.cell = named.model_permaslug
+GROUP BY ALL
+ORDER BY ALL
 
 -- name: worst_cells
 -- Unsafe cells of a ranking without the rule, those with the most tokens first. The share is of what is protected.

@@ -88,6 +88,12 @@ export async function rankSafe(database: Database): Promise<void> {
   await database.run('disclosure/create_rankings', { other: OTHER, top_models: TOP_MODELS })
 }
 
+/** How many cells that a ranking without the rule would name joined the rest of their date, by date. */
+export async function joinedCells(database: Database): Promise<Map<UtcDate, number>> {
+  const rows = await database.rows<{ date: UtcDate; cells: bigint }>('disclosure/joined_cells')
+  return new Map(rows.map(({ date, cells }) => [date, Number(cells)]))
+}
+
 /** How much of the ranking of `core_contributions` up to `lastDate` a rule would not let through. */
 export async function measureRisk(
   database: Database,

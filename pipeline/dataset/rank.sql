@@ -2,12 +2,12 @@
 
 -- name: create_rankings
 -- Per date the top models by tokens, and one row that sums the others and comes last (SPECIFICATION.md § Endpoints 5,
--- rules 1 to 4; DESIGN.md §6.4, §6.5). `position` is the published order.
+-- rules 1 to 4; DESIGN.md §6.4, §6.5). `position` is the published order. Frozen dates are not ranked again.
 CREATE OR REPLACE TEMP TABLE out_rankings_daily AS
 WITH model_day AS (
   SELECT date, model_permaslug, sum(tokens) AS tokens
   FROM core_rollup
-  WHERE date BETWEEN $first_date::DATE AND $last_date::DATE
+  WHERE date BETWEEN $first_date::DATE AND $last_date::DATE AND date NOT IN (FROM core_frozen_dates)
   GROUP BY ALL
   HAVING sum(tokens) > 0
 ),

@@ -1,6 +1,17 @@
 import type { Database, SqlParameters } from '../base/database.ts'
+import type { DisclosureSettings } from '../contract/disclosure.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
-import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
+import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
+import { applyRule, joinedCells, rankSafe } from './disclosure.ts'
+import {
+  addFrozen,
+  type FrozenDate,
+  findLate,
+  findUnpublished,
+  freeze,
+  type LateDate,
+  type UnpublishedDate,
+} from './frozen.ts'
 
 export interface Ranking {
   rows: RankingRow[]
@@ -8,18 +19,64 @@ export interface Ranking {
   /** Models with tokens on a published date, including those summed as the rest. */
   models: number
   outside: { date: UtcDate; records: bigint; tokens: string }[]
+  /** What a disclosure rule did, if one is in force. Private. */
+  ruled: RuledRanking | undefined
 }
 
+export interface RuledRanking {
+  /** The newest date that is old enough to be published. */
+  last_date: UtcDate
+  /** How many models of each new date joined the row of the rest. */
+  joined_cells: ReadonlyMap<UtcDate, number>
+  not_published: UnpublishedDate[]
+  late: LateDate[]
+}
+
+/** Under which rule dates are ranked, and which ones were published before and keep their rows. */
+export interface RankingRule {
+  rule: DisclosureSettings | undefined
+  frozen: readonly FrozenDate[]
+}
+
+const NO_RULE: RankingRule = { rule: undefined, frozen: [] }
+
 /** Ranks `core_rollup` up to `lastDate` into `out_rankings_daily`: per date the top models and the rest. */
-export async function rank(database: Database, lastDate: UtcDate): Promise<Ranking> {
+export async function rank(
+  database: Database,
+  lastDate: UtcDate,
+  { rule, frozen }: RankingRule = NO_RULE,
+): Promise<Ranking> {
   const dates = { first_date: DATASET_START, last_date: lastDate }
-  await database.run('rank/create_rankings', { ...dates, ...RANK_PARAMETERS })
+  await freeze(database, frozen)
+  if (rule === undefined) await database.run('rank/create_rankings', { ...dates, ...RANK_PARAMETERS })
+  else await rankUnder(database, rule, lastDate)
+  await addFrozen(database)
   const [published] = await database.rows<{ records: bigint; models: bigint }>('rank/published', dates)
   return {
     rows: await database.rows<RankingRow>('rank/rows'),
     published_records: published?.records ?? 0n,
     models: Number(published?.models ?? 0n),
     outside: await database.rows<Ranking['outside'][number]>('rank/outside', dates),
+    ruled: rule && (await describeRuled(database, openUntil(lastDate, rule))),
+  }
+}
+
+/** The newest date that a rule publishes when `lastDate` is the last completed one. */
+export function openUntil(lastDate: UtcDate, { publish_after_days }: DisclosureSettings): UtcDate {
+  return addDays(lastDate, -publish_after_days)
+}
+
+async function rankUnder(database: Database, rule: DisclosureSettings, lastDate: UtcDate): Promise<void> {
+  await applyRule(database, rule, openUntil(lastDate, rule))
+  await rankSafe(database)
+}
+
+async function describeRuled(database: Database, last_date: UtcDate): Promise<RuledRanking> {
+  return {
+    last_date,
+    joined_cells: await joinedCells(database),
+    not_published: await findUnpublished(database, last_date),
+    late: await findLate(database),
   }
 }
 

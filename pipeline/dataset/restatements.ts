@@ -1,4 +1,5 @@
 import type { Coverage, Restatement, Restatements } from '../contract/history.ts'
+import { provisionalFrom } from '../contract/manifest.ts'
 import type { ReleaseFacts } from './coverage.ts'
 
 /**
@@ -17,7 +18,7 @@ export function restatementOf(
   const dates = after.days.flatMap((is) => {
     // Dates before the first one had no rows.
     const was = days.get(is.date) ?? { rows: 0, total_tokens: '0', content_hash: null }
-    const isOpen = is.date >= previous.provisional_from || is.date > lastDate
+    const isOpen = is.date >= provisionalFrom(previous.as_of) || is.date > lastDate
     if (isOpen || is.content_hash === was.content_hash) return []
     return {
       date: is.date,

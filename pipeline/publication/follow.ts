@@ -24,8 +24,10 @@ export async function followReleases(
 ): Promise<void> {
   let coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
   const newer = behind(coverage, releases)
+  let base = await coverageThatStands(tree, coverage, releases, database)
   for (const release of newer) {
-    coverage = await followRelease(tree, coverage, release, database)
+    coverage = await followRelease(tree, { coverage, base }, release, database)
+    base = coverage
   }
   if (newer.length > 0 || coverage === undefined) return
   await tree.replace(COVERAGE_PATH, toJson(fromFirstDate(coverage)))
@@ -39,9 +41,22 @@ function behind(coverage: Coverage | undefined, releases: readonly ReleaseName[]
   return later.length === 0 && !releases.includes(coverage.release) ? current : later
 }
 
+/** What restatements are measured against. The release of the coverage may have been withdrawn. */
+async function coverageThatStands(
+  tree: NextTree,
+  coverage: Coverage | undefined,
+  releases: readonly ReleaseName[],
+  database: Database,
+): Promise<Coverage | undefined> {
+  if (coverage === undefined || releases.includes(coverage.release)) return coverage
+  const newest = releases.findLast((release) => release < coverage.release)
+  if (newest === undefined) return undefined
+  return advance(coverage, await loadRelease(database, tree.pathOf(releasePath(newest)))).coverage
+}
+
 async function followRelease(
   tree: NextTree,
-  previous: Coverage | undefined,
+  { coverage: previous, base }: { coverage: Coverage | undefined; base: Coverage | undefined },
   release: ReleaseName,
   database: Database,
 ): Promise<Coverage> {
@@ -50,7 +65,7 @@ async function followRelease(
   const { coverage, revisions, emptied } = advance(previous, released)
   await database.run('history/create_rows', { path: join(folder, 'rankings-daily.parquet') })
   await stageRevisions(tree, { asOf: released.manifest.as_of, revisions, emptied }, database)
-  const restatement = restatementOf(previous, coverage, released.manifest)
+  const restatement = restatementOf(base, coverage, released.manifest)
   const restatements = previous === undefined ? NO_RESTATEMENTS : await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
   await tree.replace(RESTATEMENTS_PATH, toJson(withRestatement(restatements, restatement)))
   await tree.replace(COVERAGE_PATH, toJson(coverage))

@@ -14,3 +14,17 @@ COPY (
   WHERE date BETWEEN $first_date::DATE AND $last_date::DATE
   ORDER BY position
 ) TO $path (FORMAT parquet, COMPRESSION zstd)
+
+-- name: create_remaining_rows
+-- The rows of a release outside some dates, for the release that takes its place.
+CREATE OR REPLACE TEMP TABLE out_rankings_daily AS
+SELECT date, model_permaslug, total_tokens, file_row_number AS position
+FROM read_parquet($path, hive_partitioning = false)
+WHERE date NOT BETWEEN $start_date::DATE AND $end_date::DATE
+
+-- name: dates_of_rows
+-- The dates among some on which a release has rows.
+SELECT DISTINCT strftime(date, '%Y-%m-%d') AS date
+FROM read_parquet($path, hive_partitioning = false)
+WHERE date BETWEEN $start_date::DATE AND $end_date::DATE
+ORDER BY date

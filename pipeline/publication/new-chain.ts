@@ -4,7 +4,7 @@ import { BuildError } from '../base/errors.ts'
 import { hashFile, linkTarget, namesIn, readTextIfAny, replaceFile, statsIfAny } from '../base/files.ts'
 import { parseJson, toJson } from '../base/json.ts'
 import { isFolder, moveInto } from '../base/move.ts'
-import { ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
+import { hashesOf, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
 import { PERIOD_FOLDERS, POINTER_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import { NextTree } from './next-tree.ts'
@@ -13,7 +13,7 @@ import { asideFolder, type PublicFolder, removedFolder, STAGING_FOLDER } from '.
 /** A switch to a new chain in progress. On disk from before the first rename until the switch is done. */
 const NewChain = z.strictObject({
   release: ReleaseName,
-  manifest_sha256: ReleaseEntry.shape.manifest_sha256,
+  manifest_sha256: z.string(),
   replaced: z.array(ReleaseName),
 })
 export type NewChain = z.infer<typeof NewChain>
@@ -32,7 +32,10 @@ export async function beginNewChain(
   { releases }: ReleaseIndex,
   replaced: readonly ReleaseName[],
 ): Promise<void> {
-  const { release, manifest_sha256 } = releases[0] ?? {}
+  const [first] = releases
+  if (first === undefined) throw new Error('a new chain begins with a release')
+  const { release } = first
+  const { manifest_sha256 } = hashesOf(first)
   await files.makeFolder(dirname(join(publicDir, NEW_CHAIN_FILE)))
   await replaceFile(files, join(publicDir, NEW_CHAIN_FILE), toJson({ release, manifest_sha256, replaced }))
   // The staging folder is new: a power cut must not keep the first rename and lose this file.

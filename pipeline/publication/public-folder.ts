@@ -2,12 +2,14 @@ import { join } from 'node:path'
 import { type Files, isThere } from '../base/files.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { STEPS as PLACED } from '../contract/published-paths.ts'
+import type { SaltOf } from '../release/salt.ts'
 
 export interface PublicFolder {
   publicDir: string
   dataDir: string
   stateDir: string
   files: Files
+  saltOf: SaltOf
 }
 
 /** Below `PUBLIC_DIR`, so that renames stay on one file system. Hidden. */

@@ -4,6 +4,7 @@ import { toJson } from '../base/json.ts'
 import type { Coverage, Restatements } from '../contract/history.ts'
 import {
   DATASET_PATH,
+  hashesOf,
   type Manifest,
   type ReleaseEntry,
   type ReleaseIndex,
@@ -111,7 +112,7 @@ export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefin
   }
   if (manifest === undefined) return []
   const resources = manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }))
-  const listed = [...resources, { path: MANIFEST_FILE, sha256: entry.manifest_sha256 }]
+  const listed = [...resources, { path: MANIFEST_FILE, sha256: hashesOf(entry).manifest_sha256 }]
   const files = [...listed, { path: CHECKSUMS_FILE, sha256: hash('sha256', toChecksums(listed)) }]
   return files.map((file) => ({ ...file, path: `${place}/${file.path}` }))
 }

@@ -3,10 +3,13 @@ import { CHECKSUMS_FILE, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, readTextIfAny } from '../base/files.ts'
+import { toJson } from '../base/json.ts'
 import { isFolder } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
+import { ruleOf } from '../contract/disclosure.ts'
 import {
   DATASET_PATH,
+  isErased,
   type ReleaseEntry,
   type ReleaseIndex,
   type ReleaseName,
@@ -34,7 +37,8 @@ import { NextTree } from './next-tree.ts'
 import { changedPages } from './pages.ts'
 import { closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 import { type Entry, publication } from './publication.ts'
-import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone } from './tombstone.ts'
+import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone, withTombstones } from './tombstone.ts'
+import { beginWithdrawal, type PrivacyWithdrawal, resumeWithdrawal } from './withdrawal.ts'
 
 /**
  * Makes the public folder consistent after a build or withdrawal that stopped at any point. Returns the index, and
@@ -44,6 +48,7 @@ import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone } from '
  *   that follows from it. A folder without checksums is removed.
  * - A withdrawal counts once its tombstone is in place. This updates everything that follows from the other releases,
  *   and removes the files of the withdrawn one.
+ * - A privacy withdrawal counts once its replacement is in place, or at once if it has none.
  * - A switch to a new chain is completed if the first release of that chain is in place, and undone otherwise.
  */
 export async function recover(
@@ -53,9 +58,13 @@ export async function recover(
   const { publicDir, files } = folder
   const chain = await readNewChain(publicDir)
   const tree = chain && (await resumeNewChain(folder, chain))
-  if (tree === undefined) await closeStaging(publicDir, files)
-  const index =
-    tree && chain ? await grow(join(publicDir, releasePath(chain.release)), EMPTY_INDEX) : await findIndex(folder)
+  const begun = await resumeWithdrawal(folder)
+  if (tree === undefined && begun === undefined) await closeStaging(publicDir, files)
+  const found =
+    tree && chain
+      ? await grow(folder, join(publicDir, releasePath(chain.release)), EMPTY_INDEX)
+      : await findIndex(folder)
+  const index = begun === undefined ? found : withoutReleases(found, begun)
   await follow(tree ?? new NextTree(folder), index, database)
   return { index, completed: tree !== undefined }
 }
@@ -101,7 +110,8 @@ async function unlisted(publicDir: string, index: ReleaseIndex): Promise<Release
 }
 
 /** Adds a release to the index. If its folder has no checksums, removes the folder and leaves the index as it is. */
-async function adopt({ publicDir, files }: PublicFolder, name: string, index: ReleaseIndex): Promise<ReleaseIndex> {
+async function adopt(folder: PublicFolder, name: string, index: ReleaseIndex): Promise<ReleaseIndex> {
+  const { publicDir, files } = folder
   const path = join(publicDir, releasePath(name))
   // The checksums are written last, before the folder is renamed.
   if ((await readTextIfAny(join(path, CHECKSUMS_FILE))) === undefined) {
@@ -109,18 +119,26 @@ async function adopt({ publicDir, files }: PublicFolder, name: string, index: Re
     return index
   }
   await verifyChecksums(path, `; ${name} was not published yet: remove it, and the next build makes it again`)
-  return grow(path, index)
+  return grow(folder, path, index)
 }
 
-async function grow(path: string, index: ReleaseIndex): Promise<ReleaseIndex> {
+async function grow({ saltOf }: PublicFolder, path: string, index: ReleaseIndex): Promise<ReleaseIndex> {
   const { sha256 } = await hashFile(join(path, MANIFEST_FILE))
-  return appendRelease(index, await readManifest(path), sha256)
+  const manifest = await readManifest(path)
+  const hasRule = ruleOf(manifest.disclosure) !== undefined
+  return appendRelease(index, manifest, sha256, hasRule ? await saltOf(manifest.release) : undefined)
+}
+
+/** A release that is staged and verified. */
+export interface Staged {
+  path: string
+  release: ReleaseName
 }
 
 /** Publishes a staged and verified release: stages everything that follows from it, then makes one switch to both. */
 export async function publish(
   folder: PublicFolder,
-  staged: { path: string; release: ReleaseName },
+  staged: Staged,
   { index, replaced }: Chain,
   database: Database,
   signal: AbortSignal,
@@ -129,7 +147,7 @@ export async function publish(
   const isNewChain = replaced.length > 0
   const tree = new NextTree(folder, { isNewChain })
   tree.adopt(releasePath(release))
-  const grown = await grow(staged.path, index)
+  const grown = await grow(folder, staged.path, index)
   if (isNewChain) await replaceChain(tree, release, replaced)
   await follow(tree, grown, database, async () => {
     signal.throwIfAborted()
@@ -146,6 +164,37 @@ export async function publishTombstone(
   database: Database,
 ): Promise<void> {
   await follow(new NextTree(folder), withTombstone(index, tombstone), database)
+}
+
+/**
+ * Takes releases out for privacy, and puts a staged and verified release in their place if one is given, in one switch.
+ * Calls `begin` before the first rename.
+ */
+export async function publishWithdrawal(
+  folder: PublicFolder,
+  index: ReleaseIndex,
+  { releases, withdrawal, staged }: Pick<PrivacyWithdrawal, 'releases' | 'withdrawal'> & { staged: Staged | undefined },
+  database: Database,
+  begin: () => Promise<void>,
+): Promise<ReleaseIndex> {
+  const tree = new NextTree(folder)
+  if (staged !== undefined) tree.adopt(releasePath(staged.release))
+  const grown = staged === undefined ? index : await grow(folder, staged.path, index)
+  const begun = { releases, withdrawal, replacement: staged === undefined ? null : await identify(staged) }
+  const next = withoutReleases(grown, begun)
+  await follow(tree, next, database, async () => {
+    await begin()
+    await beginWithdrawal(folder, begun)
+  })
+  return next
+}
+
+async function identify({ path, release }: Staged): Promise<PrivacyWithdrawal['replacement']> {
+  return { release, manifest_sha256: (await hashFile(join(path, MANIFEST_FILE))).sha256 }
+}
+
+function withoutReleases(index: ReleaseIndex, { releases, withdrawal }: PrivacyWithdrawal): ReleaseIndex {
+  return withTombstones(index, releases, { withdrawal, isErased: true })
 }
 
 /** Stages everything that follows from the releases and switches to it. Calls `begin` before the first rename. */
@@ -168,6 +217,7 @@ async function follow(
 async function stage(tree: NextTree, index: ReleaseIndex, database: Database): Promise<() => Promise<void>> {
   const current = currentEntry(index)
   if (current === undefined) return async () => {}
+  await eraseRestatements(tree, index)
   await followReleases(tree, standingReleases(index), database)
   const coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
   if (coverage === undefined) throw new Error('there is no coverage of the releases')
@@ -180,6 +230,15 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   const entries = publication({ index, manifests, coverage, restatements, api, pages })
   await sideBySide(entries, (entry) => stageEntry(tree, entry), SMALL_FILES_AT_ONCE)
   return note
+}
+
+/** Removes what releases that were taken out for privacy restated: it has the numbers of dates. */
+async function eraseRestatements(tree: NextTree, { releases }: ReleaseIndex): Promise<void> {
+  const erased = new Set(releases.filter(isErased).map(({ release }) => release))
+  if (erased.size === 0) return
+  const { restatements, ...rest } = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
+  const kept = restatements.filter(({ release }) => !erased.has(release))
+  if (kept.length < restatements.length) await tree.replace(RESTATEMENTS_PATH, toJson({ ...rest, restatements: kept }))
 }
 
 async function stageEntry(tree: NextTree, { path, text, target }: Entry): Promise<void> {

@@ -8,10 +8,12 @@ import { contentHash } from '../base/text.ts'
 import {
   type ContentHash,
   DATASET_PATH,
+  PRIVACY,
   type ReleaseEntry,
   type ReleaseIndex,
   type ReleaseName,
   releasePath,
+  type Withdrawal,
 } from '../contract/manifest.ts'
 import { INDEX_PATH } from '../contract/published-paths.ts'
 import type { RankingRow } from '../contract/ranking.ts'
@@ -26,11 +28,26 @@ import { releaseEntries } from './publication.ts'
 /** Removed last, because it identifies the revisions to remove. */
 const LAST_FILE = 'rankings-daily.parquet' satisfies DataFile
 
-export function withTombstone(index: ReleaseIndex, { release, withdrawn_at, reason }: Tombstone): ReleaseIndex {
+/** Marks releases as withdrawn. If they are erased, their entries lose salt and hashes. */
+export function withTombstones(
+  index: ReleaseIndex,
+  names: readonly ReleaseName[],
+  { withdrawal, isErased }: { withdrawal: Withdrawal; isErased: boolean },
+): ReleaseIndex {
   const releases = index.releases.map((entry): ReleaseEntry => {
-    return entry.release === release ? { ...entry, status: 'withdrawn', withdrawal: { withdrawn_at, reason } } : entry
+    if (!names.includes(entry.release)) return entry
+    const { content_hash: _rows, manifest_sha256: _manifest, salt: _salt, ...rest } = entry
+    return { ...(isErased ? rest : entry), status: 'withdrawn', withdrawal }
   })
   return withStatus({ ...index, releases })
+}
+
+export function withTombstone(index: ReleaseIndex, tombstone: Tombstone): ReleaseIndex {
+  const { release, withdrawn_at, reason, content_hash } = tombstone
+  return withTombstones(index, [release], {
+    withdrawal: { withdrawn_at, reason },
+    isErased: content_hash === undefined,
+  })
 }
 
 /** Marks every release that has a tombstone as withdrawn. */
@@ -41,15 +58,22 @@ export async function markWithdrawn(publicDir: string, index: ReleaseIndex): Pro
 
 /** Removes withdrawn releases and the revisions only they had. `LAST_FILE` goes last: rerun after a stop. */
 export async function removeWithdrawn(tree: NextTree, index: ReleaseIndex, database: Database): Promise<void> {
-  for (const { release, withdrawal } of index.releases) {
-    if (withdrawal === undefined) continue
-    const place = releasePath(release)
-    const names = (await namesIn(join(tree.folder.publicDir, place))).filter((name) => name !== TOMBSTONE_FILE)
-    const isLast = (name: string) => name === LAST_FILE
-    const revisions = names.some(isLast) ? await revisionsOf(tree, release, standingReleases(index), database) : []
-    const files = [...names.filter((name) => !isLast(name)).sort(), ...names.filter(isLast)]
-    for (const path of [...revisions, ...files.map((name) => `${place}/${name}`)]) await tree.remove(path, 'leftovers')
+  const withdrawn = index.releases.filter(({ withdrawal }) => withdrawal !== undefined)
+  const found = await sideBySide(withdrawn, async ({ release }) => {
+    const names = (await namesIn(join(tree.folder.publicDir, releasePath(release)))).sort()
+    return { release, names: names.filter((name) => name !== TOMBSTONE_FILE) }
+  })
+  const readable = found.filter(({ names }) => names.some(isLast)).map(({ release }) => release)
+  const revisions = await revisionsOf(tree, readable, standingReleases(index), database)
+  for (const path of revisions) await tree.remove(path, 'leftovers')
+  for (const { release, names } of found) {
+    const inOrder = [...names.filter((name) => !isLast(name)), ...names.filter(isLast)]
+    for (const name of inOrder) await tree.remove(`${releasePath(release)}/${name}`, 'leftovers')
   }
+}
+
+function isLast(name: string): boolean {
+  return name === LAST_FILE
 }
 
 /** Throws `BuildError` unless a withdrawn release has its tombstone and nothing else. */
@@ -68,44 +92,61 @@ async function readTombstone(publicDir: string, entry: ReleaseEntry): Promise<To
   const text = await readTextIfAny(path)
   if (text === undefined) return undefined
   const tombstone = parseJson(Tombstone, text, path, BuildError)
-  if (text === toJson(tombstoneOf(entry, tombstone))) return tombstone
+  const { release, withdrawn_at, reason, content_hash } = tombstone
+  const marked = withTombstones({ dataset: 'rankings-daily', releases: [entry] }, [release], {
+    withdrawal: { withdrawn_at, reason },
+    isErased: content_hash === undefined && reason === PRIVACY,
+  })
+  const [expected] = marked.releases
+  if (expected !== undefined && text === toJson(tombstoneOf(expected, tombstone))) return tombstone
   throw new BuildError(`${path} is not the tombstone of release ${entry.release} that the index lists`)
 }
 
-/** By folder of revisions, such as `daily/2026-11-19`. */
-type Holdings = Map<string, ContentHash>
+/** Revisions by their folder, such as `daily/2026-11-19`. */
+type Holdings = Map<string, Set<ContentHash>>
 
+/** The files of the revisions that only withdrawn releases had. */
 async function revisionsOf(
   tree: NextTree,
-  release: ReleaseName,
+  withdrawn: readonly ReleaseName[],
   standing: readonly ReleaseName[],
   database: Database,
 ): Promise<string[]> {
   const holdingsOf = async (name: ReleaseName) =>
     holdings(await readBack(database, tree.pathOf(releasePath(name)), LAST_FILE))
-  const orphans = await holdingsOf(release)
-  // Newest first: it shares the most rows with the withdrawn release, usually the newest too.
+  const orphans: Holdings = new Map()
+  for (const name of withdrawn) {
+    for (const [period, hash] of await holdingsOf(name)) {
+      orphans.set(period, (orphans.get(period) ?? new Set()).add(hash))
+    }
+  }
+  // Newest first: it shares the most rows with the withdrawn releases, usually the newest too.
   for (const name of standing.toReversed()) {
     if (orphans.size === 0) return []
-    for (const [period, hash] of await holdingsOf(name)) if (orphans.get(period) === hash) orphans.delete(period)
-  }
-  const paths = await sideBySide([...orphans], async ([period, hash]) => {
-    const folder = `${DATASET_PATH}/${period}`
-    const files = await namesIn(join(tree.folder.publicDir, folder))
-    const own: string[] = []
-    for (const name of files.filter((each) => each.endsWith('.csv'))) {
-      const { sha256 } = await hashFile(join(tree.folder.publicDir, folder, name))
-      const stem = name.slice(0, -'csv'.length)
-      // The CSV goes last: the next build uses it to find leftovers.
-      if (`sha256:${sha256}` === hash)
-        own.push(...['json', 'parquet', 'csv'].map((format) => `${folder}/${stem}${format}`))
+    for (const [period, hash] of await holdingsOf(name)) {
+      const hashes = orphans.get(period)
+      hashes?.delete(hash)
+      if (hashes?.size === 0) orphans.delete(period)
     }
-    return own
-  })
-  return paths.flat()
+  }
+  return (await sideBySide([...orphans], ([period, hashes]) => filesOf(tree, period, hashes))).flat()
 }
 
-function holdings(rows: readonly RankingRow[]): Holdings {
+async function filesOf(tree: NextTree, period: string, hashes: ReadonlySet<ContentHash>): Promise<string[]> {
+  const folder = `${DATASET_PATH}/${period}`
+  const files = await namesIn(join(tree.folder.publicDir, folder))
+  const own: string[] = []
+  for (const name of files.filter((each) => each.endsWith('.csv'))) {
+    const { sha256 } = await hashFile(join(tree.folder.publicDir, folder, name))
+    const stem = name.slice(0, -'csv'.length)
+    // The CSV goes last: the next build uses it to find leftovers.
+    if (hashes.has(`sha256:${sha256}`))
+      own.push(...['json', 'parquet', 'csv'].map((format) => `${folder}/${stem}${format}`))
+  }
+  return own
+}
+
+function holdings(rows: readonly RankingRow[]): Map<string, ContentHash> {
   const periods = [
     ...Map.groupBy(rows, ({ date }) => `daily/${date}`),
     ...Map.groupBy(rows, ({ date }) => `monthly/${date.slice(0, 7)}`),

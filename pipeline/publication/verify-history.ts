@@ -4,7 +4,14 @@ import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
 import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
-import type { DataVersion, Manifest, ReleaseEntry, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
+import {
+  type DataVersion,
+  isErased,
+  type Manifest,
+  type ReleaseEntry,
+  type ReleaseIndex,
+  type ReleaseName,
+} from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { applyChanges, CHANGES_FILE, changeLog, inverse, readChanges } from '../dataset/change-log.ts'
 import { advance, fromDatasetStart, fromFirstDate, periodsOf, type Revision } from '../dataset/coverage.ts'
@@ -60,10 +67,17 @@ export class HistoryCheck {
       this.#made.push({
         ...{ folder, name, release, hash: contentHash(rows) },
         // A withdrawn release may have made it earlier.
-        asOf: isKnownToMake ? as_of : undefined,
+        asOf: isKnownToMake && !this.#isReplacement(release) ? as_of : undefined,
         revision: isCounted ? revision : undefined,
       })
     }
+  }
+
+  /** Whether a privacy withdrawal made the release, from rows that it did not publish again. */
+  #isReplacement(release: ReleaseName): boolean {
+    const { releases } = this.#index
+    const before = releases[releases.findIndex((entry) => entry.release === release) - 1]
+    return before !== undefined && isErased(before)
   }
 
   async #verifyChanges({ path, data_version }: ReleaseEntry, { manifest, rows }: LoadedRelease): Promise<void> {
@@ -83,7 +97,9 @@ export class HistoryCheck {
       const withdrawn = this.#withdrawn(named, manifest)
       // The previous rows were removed; recover them from the changes and compare with the hash in the index.
       const previous = { release: withdrawn.release, rows: inOneStep(file, rows, inverse(changes)) }
-      if (contentHash(previous.rows) !== withdrawn.content_hash) throw notLeading(file, previous.release, release)
+      const isKnown = withdrawn.content_hash !== undefined
+      if (isKnown && contentHash(previous.rows) !== withdrawn.content_hash)
+        throw notLeading(file, previous.release, release)
       verifyRows(file, previous, { release, rows }, changes)
     }
     this.#verifyVersion(data_version, manifest, changes)
@@ -128,9 +144,10 @@ export class HistoryCheck {
     coverage: Coverage
     restatements: Restatements
   }): Promise<{ files: number; notVerified: string[] }> {
-    if (this.#coverage === undefined) throw new Error('there is no release to follow')
+    if (this.#coverage === undefined || this.#previous === undefined) throw new Error('there is no release to follow')
     const coverage = this.#asFollowed(found.coverage)
-    const expected = { coverage: this.#coverage, restatements: this.#restatements }
+    const { manifest } = this.#previous
+    const expected = { manifest, coverage: this.#coverage, restatements: this.#restatements }
     verifyLedger(this.#dataset, this.#index, { ...found, coverage }, expected)
     const standing = { index: this.#index, holdings: this.#holdings, made: this.#made }
     return verifyPeriods(this.#dataset, coverage, standing, this.#database)

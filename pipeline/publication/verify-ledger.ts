@@ -15,6 +15,7 @@ export interface ExpectedRestatement {
 }
 
 interface Expected {
+  manifest: ReleaseFacts
   /** Coverage as if the withdrawn releases had never existed; revision numbers may differ. */
   coverage: Coverage
   restatements: readonly ExpectedRestatement[]
@@ -28,14 +29,18 @@ export function verifyLedger(
   expected: Expected,
 ): void {
   const hasGaps = index.releases.some(({ status }) => status === 'withdrawn')
-  verifyCoverage(join(dataset, COVERAGE_FILE), index, { found: coverage, expected: expected.coverage, hasGaps })
+  verifyCoverage(join(dataset, COVERAGE_FILE), index, { found: coverage, expected, hasGaps })
   verifyRestatements(join(dataset, RESTATEMENTS_FILE), index, restatements, expected.restatements, hasGaps)
 }
 
 function verifyCoverage(
   path: string,
   index: ReleaseIndex,
-  { found, expected, hasGaps }: { found: Coverage; expected: Coverage; hasGaps: boolean },
+  {
+    found,
+    expected: { coverage: expected, manifest },
+    hasGaps,
+  }: { found: Coverage; expected: Expected; hasGaps: boolean },
 ): void {
   const headOf = ({ start_date: _start, days: _days, months: _months, ...head }: Coverage) => JSON.stringify(head)
   const factsOf = hasGaps ? factsWithoutRevision : JSON.stringify
@@ -47,7 +52,7 @@ function verifyCoverage(
     own.delete(name)
     const facts = factsOf(each)
     if (facts !== right) throw new BuildError(`${path} says of ${name} ${facts}, but the releases say ${right}`)
-    if (!('date' in each) || each.reason === missingReason(each)) continue
+    if (!('date' in each) || each.reason === missingReason(each, manifest)) continue
     throw new BuildError(`${path} gives the wrong reason for ${name}`)
   }
   for (const [name, facts] of own)

@@ -7,6 +7,7 @@ import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, ReleaseName, releas
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
+import { saltsOf } from '../release/salt.ts'
 import { readManifest } from '../release/verify.ts'
 import { withWorkspace } from '../rollup/workspace.ts'
 import { readNote } from './note.ts'
@@ -54,10 +55,10 @@ export async function withdraw(
   }
   // Check before the workspace is made, so that a typo leaves no folders.
   findEntry(await readIndex(publicDir), asked.release)
-  return withWorkspace(config, effects, async ({ database, stateDir, reach }) => {
+  return withWorkspace(config, effects, async ({ database, stateDir, reach, secret }) => {
     await database.confine(reach)
     const { files, signal, report } = effects
-    const folder = { publicDir, dataDir: config.dataDir, stateDir, files }
+    const folder = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
     const { index } = await recover(folder, database)
     const planned = await plan(index, asked, publicDir)
     signal.throwIfAborted()

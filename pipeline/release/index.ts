@@ -5,6 +5,8 @@ import { namesIn, readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import {
   DATASET_PATH,
+  hashesOf,
+  isErased,
   type LatestPointer,
   type Manifest,
   type ReleaseEntry,
@@ -36,8 +38,15 @@ export async function unlistedReleases(publicDir: string, { releases }: ReleaseI
   return names.filter((name) => !known.has(name)).sort()
 }
 
-export function appendRelease(index: ReleaseIndex, manifest: Manifest, manifestSha256: string): ReleaseIndex {
-  const facts = factsOf(manifest, manifestSha256, index.releases.at(-1)?.hash ?? null)
+/** `salt` is that of a release under a disclosure rule; see `saltOf`. */
+export function appendRelease(
+  index: ReleaseIndex,
+  manifest: Manifest,
+  manifestSha256: string,
+  salt?: string,
+): ReleaseIndex {
+  const previous = index.releases.at(-1)?.hash ?? null
+  const facts = factsOf(manifest, { manifest_sha256: manifestSha256, salt, previous })
   return withStatus({ ...index, releases: [...index.releases, { ...facts, hash: entryHash(facts) }] })
 }
 
@@ -47,7 +56,10 @@ export function isEntryOf(
   manifest: Manifest,
   manifestSha256: string,
 ): boolean {
-  return JSON.stringify(facts) === JSON.stringify(factsOf(manifest, manifestSha256, facts.previous))
+  const { salt, previous } = facts
+  return (
+    JSON.stringify(facts) === JSON.stringify(factsOf(manifest, { manifest_sha256: manifestSha256, salt, previous }))
+  )
 }
 
 /** The newest release that was not withdrawn. */
@@ -77,13 +89,16 @@ export function withStatus(index: ReleaseIndex): ReleaseIndex {
 }
 
 export function toPointer(entry: ReleaseEntry): LatestPointer {
-  const { release, as_of, start_date, end_date, rows, content_hash, path } = entry
-  return { release, as_of, start_date, end_date, rows, content_hash, path }
+  const { release, as_of, start_date, end_date, rows, path } = entry
+  return { release, as_of, start_date, end_date, rows, content_hash: hashesOf(entry).content_hash, path }
 }
 
 type Facts = Omit<ReleaseEntry, 'hash' | 'status' | 'superseded_by' | 'withdrawal'>
 
-function factsOf(manifest: Manifest, manifest_sha256: string, previous: string | null): Facts {
+function factsOf(
+  manifest: Manifest,
+  { manifest_sha256, salt, previous }: Pick<Facts, 'manifest_sha256' | 'salt' | 'previous'>,
+): Facts {
   const { release, as_of, start_date, end_date, rows, content_hash, data_version, version_rule, changes } = manifest
   return {
     release,
@@ -97,6 +112,7 @@ function factsOf(manifest: Manifest, manifest_sha256: string, previous: string |
     data_version,
     version_rule,
     changed: changes?.facts,
+    salt,
     previous,
   }
 }
@@ -108,8 +124,11 @@ function entryHash(facts: Facts): string {
 
 function verifyChain(index: ReleaseIndex, path: string): void {
   let previous: string | null = null
-  for (const { hash, status: _status, superseded_by: _successor, withdrawal: _why, ...facts } of index.releases) {
-    if (facts.previous !== previous || entryHash(facts) !== hash) {
+  for (const entry of index.releases) {
+    const { hash, status: _status, superseded_by: _successor, withdrawal: _why, ...facts } = entry
+    // What was hashed is not there any more: the next entry's `previous` still binds the hash.
+    const isRight = isErased(entry) || entryHash(facts) === hash
+    if (facts.previous !== previous || !isRight) {
       throw new BuildError(
         `${path}: the chain of releases is broken at ${facts.release}; an entry was changed or removed`,
       )

@@ -1,6 +1,8 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
+import type { Secret } from '../base/secret.ts'
+import type { Provenance } from '../contract/provenance.ts'
 import { columnsOfNames, readsPaths } from '../raw/files/path-columns.ts'
 import type { Sources } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
@@ -9,12 +11,39 @@ import type { Input } from './inputs.ts'
 /** The published name of an input, of which `sha256` is of its content: 64 hex digits. */
 export type InputName = (input: Input) => string
 
-/** Raw logs are named by SHA-256. Sums could be guessed, so they get an HMAC (RFC 2104) with the publisher's key. */
-export async function inputNames(sources: Sources, readKey: () => Promise<string>): Promise<InputName> {
+/** Permanent private keys. */
+export interface InputKeys {
+  inputKey(): Promise<string>
+  secret: Secret
+}
+
+export interface PublicHashes {
+  nameOf: InputName
+  registry: Provenance['registry']
+}
+
+/**
+ * The hashes in `provenance.json`. Raw logs and registry are named by SHA-256. Sums could be guessed, so they get an HMAC
+ * (RFC 2104) with the publisher's key; so does everything under a disclosure rule, for logs of one customer could be, too.
+ */
+export async function publicHashes(sources: Sources, isRuled: boolean, keys: InputKeys): Promise<PublicHashes> {
   const recordsOf = hashOfRecords(sources)
-  if (sources.engine.kind === 'duckdb' && !sources.sources.some(isOfSums)) return recordsOf
-  const key = await readKey()
-  return (input) => createHmac('sha256', key).update(recordsOf(input)).digest('hex')
+  const registry = sources.registry_files
+  const hasSums = sources.engine.kind !== 'duckdb' || sources.sources.some(isOfSums)
+  if (!isRuled && !hasSums) return { nameOf: recordsOf, registry }
+  const key = isRuled ? await keys.secret.keyFor('inputs') : await keys.inputKey()
+  const keyed = (hash: string) => createHmac('sha256', key).update(hash).digest('hex')
+  return { nameOf: (input) => keyed(recordsOf(input)), registry: isRuled ? keyedRegistry(registry, keyed) : registry }
+}
+
+function keyedRegistry(
+  { models_sha256, aliases_sha256 }: Provenance['registry'],
+  keyed: (hash: string) => string,
+): Provenance['registry'] {
+  return {
+    models_sha256: models_sha256 && keyed(models_sha256),
+    aliases_sha256: aliases_sha256 && keyed(aliases_sha256),
+  }
 }
 
 /** The hash of a content, and of the columns in the path of its file if there are any: they are part of its records. */

@@ -4,7 +4,9 @@ import { BuildError } from '../base/errors.ts'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
 import { parseJson, toJson } from '../base/json.ts'
 import { ReleaseName } from '../contract/manifest.ts'
-import type { ListedInput, Provenance } from '../contract/provenance.ts'
+import { formOfInputs, type InputsForm, type ListedInput, type Provenance } from '../contract/provenance.ts'
+import { UtcDate } from '../contract/utc-date.ts'
+import { Warning } from '../dataset/checks.ts'
 import { merkleRoot } from './merkle.ts'
 
 /** A raw file that a release was made from. `sha256` is its published name; see `inputNames`. */
@@ -14,37 +16,55 @@ export type Input = z.infer<typeof Input>
 /** An input of a release. If its list was published, only the name is known. */
 export type FormerInput = Pick<Input, 'sha256'> & Partial<Input>
 
-/** `DATA_DIR/provenance/RELEASE.json`: the inputs of a release, of which only the Merkle root is published. */
-const InputList = z.strictObject({ release: ReleaseName, inputs: z.array(Input) })
+/**
+ * `DATA_DIR/provenance/RELEASE.json`: the inputs of a release, of which only the Merkle root is published. The other facts
+ * are published without a disclosure rule, and kept here under one.
+ */
+const InputList = z.strictObject({
+  release: ReleaseName,
+  inputs: z.array(Input),
+  last_credible_date: UtcDate.optional(),
+  warnings: z.array(Warning).optional(),
+})
+export interface KeptFacts extends Omit<z.infer<typeof InputList>, 'release' | 'inputs'> {
+  inputs: readonly Input[]
+}
 
 export function inputListPath(dataDir: string, release: ReleaseName): string {
   return join(dataDir, 'provenance', `${release}.json`)
 }
 
-export async function keepInputs(
-  inputs: readonly Input[],
+export async function keepFacts(
+  { inputs, ...facts }: KeptFacts,
   { dataDir, release, files }: { dataDir: string; release: ReleaseName; files: Files },
 ): Promise<void> {
   const path = inputListPath(dataDir, release)
   await files.makeFolder(dirname(path))
-  await replaceFile(files, path, toJson({ release, inputs: inSequence(inputs) }))
+  await replaceFile(files, path, toJson({ release, inputs: inSequence(inputs), ...facts }))
 }
 
-/** Reads the list again; undefined if there is none. Throws `BuildError` if it is not the one that was published. */
-export async function readInputs(path: string, published: Provenance['inputs']): Promise<Input[] | undefined> {
+/** Reads the facts again; undefined if there are none. Throws `BuildError` if others were published. */
+export async function readFacts(path: string, published: Provenance['inputs']): Promise<KeptFacts | undefined> {
   const text = await readTextIfAny(path)
   if (text === undefined) return undefined
-  const { inputs } = parseJson(InputList, text, path, BuildError)
-  if (JSON.stringify(publishedInputs(inputs)) === JSON.stringify(published)) return inputs
-  throw new BuildError(
-    `${path} does not have the count and the merkle_root of provenance.json; restore it from a backup`,
-  )
+  const { release: _, ...kept } = parseJson(InputList, text, path, BuildError)
+  const { inputs } = kept
+  if (JSON.stringify(publishedInputs(inputs, formOfInputs(published))) === JSON.stringify(published)) return kept
+  throw new BuildError(`${path} does not have the inputs of provenance.json; restore it from a backup`)
+}
+
+/** The warnings of a release under a disclosure rule, which are not published. */
+export async function keptWarnings(dataDir: string, release: ReleaseName): Promise<Warning[]> {
+  const path = inputListPath(dataDir, release)
+  const text = await readTextIfAny(path)
+  return text === undefined ? [] : (parseJson(InputList, text, path, BuildError).warnings ?? [])
 }
 
 /** What is published of inputs: up to version 0.4.0 a list. */
-export function publishedInputs(inputs: readonly Input[], isListed = false): Provenance['inputs'] {
-  if (isListed) return numbered(inputs).map(({ ordinal, sha256 }) => ({ ordinal, sha256 }))
-  return { count: inputs.length, merkle_root: merkleRoot(inputs.map(({ sha256 }) => sha256)) }
+export function publishedInputs(inputs: readonly Input[], form: InputsForm): Provenance['inputs'] {
+  if (form === 'list') return numbered(inputs).map(({ ordinal, sha256 }) => ({ ordinal, sha256 }))
+  const merkle_root = merkleRoot(inputs.map(({ sha256 }) => sha256))
+  return form === 'root' ? { merkle_root } : { count: inputs.length, merkle_root }
 }
 
 /** An input with its position in the order of the hashes. Without a file, only the published list is known. */

@@ -5,7 +5,7 @@ import { hashOfCode, hashOfSql } from '../base/code.ts'
 import { BuildError } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
 import type { Manifest, ManifestDraft } from '../contract/manifest.ts'
-import { Provenance } from '../contract/provenance.ts'
+import { type InputsForm, Provenance, versionOfInputs } from '../contract/provenance.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { type Input, numbered } from './inputs.ts'
@@ -15,8 +15,7 @@ export const PROVENANCE_FILE = 'provenance.json'
 /** What a build read. */
 export interface Ingredients {
   inputs: readonly Input[]
-  /** Whether the inputs are published as a list: only to make an old release again. */
-  isListed?: boolean
+  form: InputsForm
   registry: Provenance['registry']
   last_credible_date?: Provenance['last_credible_date']
 }
@@ -25,6 +24,7 @@ type Told = Pick<Provenance, 'registry' | 'inputs' | 'last_credible_date'>
 
 export function provenanceOf(draft: ManifestDraft, { registry, inputs, last_credible_date }: Told): Provenance {
   const { dataset, release, as_of, version, content_hash, generator } = draft
+  const inputsVersion = versionOfInputs(inputs)
   return {
     dataset,
     release,
@@ -36,7 +36,7 @@ export function provenanceOf(draft: ManifestDraft, { registry, inputs, last_cred
     sql_sha256: hashOfSql(),
     duckdb: generator.duckdb,
     registry,
-    ...(!Array.isArray(inputs) && { provenance_version: 2 }),
+    ...(inputsVersion && { provenance_version: inputsVersion }),
     inputs,
   }
 }

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
-import { parseJson } from '../base/json.ts'
+import { jsonIfAny, parseJson } from '../base/json.ts'
 import { DisclosureSettings } from '../contract/disclosure.ts'
 import { ReleaseName } from '../contract/manifest.ts'
 import { RankingRow, Timestamp } from '../contract/ranking.ts'
@@ -24,7 +24,7 @@ export const PublishedDate = z.strictObject({
 })
 export type PublishedDate = z.infer<typeof PublishedDate>
 
-const Head = z.strictObject({ version: z.literal(1), synthetic: z.boolean(), seal: z.string() })
+const Head = z.strictObject({ version: z.literal(1), seal: z.string() })
 
 /**
  * The dates that were published, once a disclosure rule is in force: they are never published again with other rows
@@ -33,35 +33,36 @@ const Head = z.strictObject({ version: z.literal(1), synthetic: z.boolean(), sea
  */
 export class PublishedDates {
   readonly path: string
-  readonly synthetic: boolean
   readonly #key: string
   readonly #dates: Map<UtcDate, PublishedDate>
+  #isWritten = true
 
-  private constructor(
-    path: string,
-    { key, synthetic, dates }: { key: string; synthetic: boolean; dates: readonly PublishedDate[] },
-  ) {
+  private constructor(path: string, key: string, dates: readonly PublishedDate[]) {
     this.path = path
-    this.synthetic = synthetic
     this.#key = key
     this.#dates = new Map(dates.map((each) => [each.date, each]))
   }
 
-  static pathIn(dataDir: string): string {
-    return join(dataDir, 'disclosure/dates.ndjson')
+  /** The sample has a file of its own, so that it never meets the dates of real releases. */
+  static pathIn(dataDir: string, synthetic = false): string {
+    return join(dataDir, 'disclosure', synthetic ? 'sample-dates.ndjson' : 'dates.ndjson')
+  }
+
+  static empty(path: string, key: string): PublishedDates {
+    return new PublishedDates(path, key, [])
   }
 
   /** Reads the file; empty without one. Throws `BuildError` if it was changed by hand, or its key was. */
-  static async open(path: string, { key, synthetic }: { key: string; synthetic: boolean }): Promise<PublishedDates> {
+  static async open(path: string, key: string): Promise<PublishedDates> {
     const text = await readTextIfAny(path)
-    if (text === undefined) return new PublishedDates(path, { key, synthetic, dates: [] })
+    if (text === undefined) return PublishedDates.empty(path, key)
     const [first = '', ...lines] = text.split('\n').slice(0, -1)
-    const head = parseJson(Head, first, path, BuildError)
-    if (head.seal !== sealOf(lines, key)) {
+    const head = Head.safeParse(jsonIfAny(first))
+    if (head.data?.seal !== sealOf(lines, key)) {
       throw new BuildError(`${path} was changed, or its secret was; restore the folder ${dirname(path)} from a backup`)
     }
     const dates = lines.map((line, position) => parseJson(PublishedDate, line, `${path}:${position + 2}`, BuildError))
-    return new PublishedDates(path, { key, synthetic: head.synthetic, dates })
+    return new PublishedDates(path, key, dates)
   }
 
   /** In order of date. */
@@ -73,41 +74,47 @@ export class PublishedDates {
     return this.#dates.size === 0
   }
 
+  has(date: UtcDate): boolean {
+    return this.#dates.has(date)
+  }
+
   /** The same without the dates that a release, or a later one, published first. */
   before(release: ReleaseName): PublishedDates {
-    const { path, synthetic } = this
-    return new PublishedDates(path, {
-      key: this.#key,
-      synthetic,
-      dates: this.all.filter((each) => each.release < release),
-    })
+    const dates = this.all.filter((each) => each.release < release)
+    return new PublishedDates(this.path, this.#key, dates)
   }
 
   /** Adds dates that are not known yet. A known date keeps its rows. */
   add(dates: readonly PublishedDate[]): void {
-    for (const each of dates) if (!this.#dates.has(each.date)) this.#dates.set(each.date, each)
+    const unknown = dates.filter(({ date }) => !this.#dates.has(date))
+    if (unknown.length > 0) this.replace(unknown)
   }
 
   /** Replaces known dates, for a withdrawal. */
   replace(dates: readonly PublishedDate[]): void {
     for (const each of dates) this.#dates.set(each.date, each)
+    this.#isWritten = false
   }
 
   /** Lets dates be published again, for a withdrawal that does so. */
   forget(dates: readonly UtcDate[]): void {
     for (const date of dates) this.#dates.delete(date)
+    this.#isWritten = false
   }
 
-  /** Writes the file anew. Readers see the old or the new one, whole. */
+  /** Writes the file anew, if dates have changed. Readers see the old or the new one, whole. */
   async write(files: Files): Promise<void> {
+    if (this.#isWritten) return
     const lines = this.all.map((each) => JSON.stringify(each))
-    const head = { version: 1, synthetic: this.synthetic, seal: sealOf(lines, this.#key) } as const
-    await files.makeFolder(dirname(this.path))
+    const head = { version: 1, seal: sealOf(lines, this.#key) } as const
+    await files.makeFolder(dirname(this.path), true)
     await replaceFile(
       files,
       this.path,
       `${[JSON.stringify(head satisfies z.infer<typeof Head>), ...lines].join('\n')}\n`,
+      { isPrivate: true },
     )
+    this.#isWritten = true
   }
 }
 

@@ -10,6 +10,7 @@ import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { DATA_FILES, MANIFEST_FILE } from '../contract/release-files.ts'
 import { MODELS_FILE, verifyModels } from '../dataset/models-file.ts'
+import { verifyDisclosure } from './disclosure-file.ts'
 import { verifyDocuments } from './documents/verify.ts'
 import { isEntryOf } from './index.ts'
 import { verifyProvenance } from './provenance.ts'
@@ -38,6 +39,7 @@ export async function verifyRelease(database: Database, folder: string): Promise
   const rows = await verifyRows(database, folder, manifest)
   verifyFacts(folder, manifest, rows)
   if (found.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), rows)
+  await verifyDisclosure(folder, manifest, rows)
   await verifyDocuments(database, folder, manifest)
   await verifyProvenance(folder, manifest)
   return { manifest, manifestSha256: found.get(MANIFEST_FILE)?.sha256 ?? '', rows }
@@ -77,8 +79,8 @@ async function verifyRows(database: Database, folder: string, manifest: Manifest
 const FACTS = ['release', 'start_date', 'end_date', 'days', 'provisional_from'] as const
 
 function verifyFacts(folder: string, manifest: Manifest, rows: readonly RankingRow[]): void {
-  const { as_of: asOf, publisher, synthetic } = manifest
-  const draft = draftManifest({ rows, asOf, publisher, synthetic })
+  const { as_of: asOf, publisher, synthetic, disclosure } = manifest
+  const draft = draftManifest({ rows, asOf, publisher, synthetic, disclosure })
   const wrong = FACTS.find((fact) => manifest[fact] !== draft[fact])
   if (wrong === undefined) return
   throw new BuildError(

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
-import type { Protected } from '../contract/disclosure.ts'
+import type { Protected, Protection } from '../contract/disclosure.ts'
 import type { UsageSource } from '../raw/engine.ts'
 import { readsContributor } from '../raw/schemas/of-source.ts'
 import type { Source, Sources } from '../raw/sources.ts'
@@ -27,6 +27,12 @@ export function hasContributors({ usageSources }: Pick<Sources, 'usageSources'>)
 export function protectedIn({ usageSources }: Pick<Sources, 'usageSources'>): Protected[] {
   const has = (wanted: 'column' | 'keys') => usageSources.some((source) => contributorsOf(source) === wanted)
   return [...(has('column') ? (['customers'] as const) : []), ...(has('keys') ? (['api_keys'] as const) : [])]
+}
+
+/** Whom a disclosure rule protects in these sources, and why some usage is nobody's. */
+export function protectionOf(sources: Pick<Sources, 'usageSources'>): Protection {
+  const notes = sources.usageSources.flatMap(({ note }) => note ?? [])
+  return { protects: protectedIn(sources), exempt: [...new Set(notes)].sort() }
 }
 
 const BLOCK_BYTES = 64

@@ -1,5 +1,5 @@
 import type { Database } from '../base/database.ts'
-import { isSampleFile, SAMPLE_SOURCES } from '../raw/sample/sources.ts'
+import { isSampleFile, SAMPLE_SOURCES, withoutCustomers } from '../raw/sample/sources.ts'
 import { Source } from '../raw/sources.ts'
 import type { Archive } from './archive.ts'
 import { hasSameSettings, readingOf } from './reading.ts'
@@ -12,9 +12,10 @@ export async function isStateOfSample(database: Database, archive: Archive): Pro
   await openForSample(database)
   const [main] = SAMPLE_SOURCES
   if (main === undefined) return false
-  const own = readingOf(Source.parse(main.entry))
+  const own = [main.entry, withoutCustomers(main.entry)].map((entry) => readingOf(Source.parse(entry)))
   const files = await filesOfSample(main.name, database, archive)
-  return files.length > 0 && files.every(({ reading }) => reading === SAMPLE_OF_0_1_0 || hasSameSettings(reading, own))
+  const isOwn = (reading: string) => own.some((each) => hasSameSettings(reading, each))
+  return files.length > 0 && files.every(({ reading }) => reading === SAMPLE_OF_0_1_0 || isOwn(reading))
 }
 
 /** Removes the sample's files from the state. They would otherwise be missing from real sources with the same names. */

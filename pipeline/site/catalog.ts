@@ -23,7 +23,7 @@ const DOCUMENTS = {
 
 /** `catalog.json` of the current release. `api` holds the published answers of the API. */
 export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: readonly Page[]): string {
-  const { publisher, license, attribution, synthetic, version, content_hash, data_version } = manifest
+  const { publisher, license, attribution, synthetic, version, content_hash, data_version, disclosure } = manifest
   const folder = `${DATASET_PATH}/${entry.path}`
   const files = manifest.files.map((file) => ({ ...file, path: folder + file.path }))
   const catalog: Catalog = {
@@ -41,6 +41,7 @@ export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: read
         latest: { ...toPointer(entry), path: folder, data_version },
         ...dueDates(manifest.as_of),
         content_hash,
+        ...(disclosure && { disclosure }),
         bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
         files,
         paths: Object.fromEntries(Object.entries(DOCUMENTS).map(([name, path]) => [name, `${DATASET_PATH}/${path}`])),

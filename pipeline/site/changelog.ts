@@ -1,7 +1,7 @@
 import { counted, formatChange, formatInteger } from '../base/numbers.ts'
 import type { Restatement } from '../contract/history.ts'
 import { type Html, html } from '../contract/html.ts'
-import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
+import { DATASET_PATH, DATES_WITHDRAWN, type ReleaseEntry } from '../contract/manifest.ts'
 import { INDEX_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
 import { daysBetween } from '../contract/utc-date.ts'
 import { isSchemaChange } from '../dataset/data-version.ts'
@@ -111,6 +111,7 @@ function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): str
     schema: 'form of the rows',
     version: 'form of the dataset',
     synthetic: 'another kind of data: synthetic or real',
+    [DATES_WITHDRAWN]: 'dates were taken out',
   }
   const differing = Object.entries(words).filter(([fact]) => changed.includes(fact))
   return differing.flatMap(([, text]) => (text === '' ? [] : text)).join('; ')

@@ -7,6 +7,7 @@ import { sumTokens } from '../contract/ranking.ts'
 import { daysBetween } from '../contract/utc-date.ts'
 import { describeRange, toRanges } from '../dataset/old-counts.ts'
 import { PROVISIONAL } from '../release/documents/describe.ts'
+import { isRuled } from '../release/documents/disclosure.ts'
 import { calendarLegend, dayShapes, type MarkedDay, summary, yearCalendar } from './calendar.ts'
 import { scrollable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
@@ -38,16 +39,17 @@ function markDays(days: readonly CoverageDay[], restatements: readonly Restateme
 }
 
 function overview(facts: SiteFacts, days: readonly MarkedDay[], years: readonly [string, MarkedDay[]][]): Page {
-  const { manifest, coverage } = facts
+  const { manifest, coverage, dataset } = facts
+  const timing = (isRuled(manifest) && dataset.disclosure?.words.timing) || PROVISIONAL
   const { covered, total } = completeness(coverage)
   const share = formatShare(BigInt(covered), BigInt(total))
   const lastDate = days.at(-1)?.date ?? coverage.end_date
   const newestFirst = years.toReversed()
   const main = html`<h1>Coverage</h1>
-<p>Which days the dataset has, from ${coverage.start_date} to ${lastDate}, as of ${coverage.as_of}. ${PROVISIONAL}</p>
+<p>Which days the dataset has, from ${coverage.start_date} to ${lastDate}, as of ${coverage.as_of}. ${timing}</p>
 ${factList([
   ['Days with rows', `${formatInteger(covered)} of ${formatInteger(total)}`, share],
-  ['Provisional from', coverage.provisional_from],
+  ...(isRuled(manifest) ? [] : [['Provisional from', coverage.provisional_from] as const]),
   ['Days restated', formatInteger(days.filter(({ mark }) => mark === 'restated').length)],
   ['Days missing', formatInteger(total - covered)],
 ])}<section aria-labelledby="calendar">
@@ -55,7 +57,7 @@ ${factList([
 ${dayShapes()}${calendarLegend(days)}${newestFirst.slice(0, YEARS_DRAWN).map(([year, own]) => calendarOf(year, own))}${olderYears(newestFirst.slice(YEARS_DRAWN))}</section>
 <section aria-labelledby="absent">
 <h2 id="absent">Missing days</h2>
-${missingDays(days)}</section>
+${missingDays(days)}${notPublished(days)}</section>
 ${daysWithOldCounts(days)}<section aria-labelledby="months">
 <h2 id="months">By month</h2>
 <p>The days of each month, with a file for each, are on the pages of the years. <a href="${DATASET_PATH}/${COVERAGE_FILE}">${COVERAGE_FILE}</a>
@@ -104,6 +106,13 @@ function missingDays(days: readonly MarkedDay[]): Html {
   })
   return html`<ul>
 ${items}</ul>
+`
+}
+
+function notPublished(days: readonly MarkedDay[]): Html {
+  if (days.every(({ reason }) => reason !== 'not_published')) return html``
+  return html`<p class="quiet">A day on which nothing could be published had no public usage, or none without telling about single
+customers (<a href="index.html#caveats">disclosure control</a>). Which of these is not said.</p>
 `
 }
 

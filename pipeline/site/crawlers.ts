@@ -8,6 +8,7 @@ import {
   LATEST_PATH,
   RESTATEMENTS_PATH,
 } from '../contract/published-paths.ts'
+import { disclosureWords, inOneParagraph, isRuled } from '../release/documents/disclosure.ts'
 import type { Page } from './layout.ts'
 import { siteUrl } from './site-url.ts'
 
@@ -33,7 +34,9 @@ ${urls.join('')}</urlset>
 `
 }
 
-function llms({ publisher, synthetic, start_date, end_date, as_of, attribution, license }: Manifest): string {
+function llms(manifest: Manifest): string {
+  const { publisher, synthetic, start_date, end_date, as_of, attribution, license } = manifest
+  const words = disclosureWords(manifest)
   const warning = synthetic ? 'This is SYNTHETIC sample data. It describes no real usage of any model.\n\n' : ''
   const link = (text: string, path: string, about: string) => `- [${text}](${siteUrl(publisher, path)}): ${about}\n`
   return `# ${oneLine(publisher.title)}
@@ -42,8 +45,8 @@ function llms({ publisher, synthetic, start_date, end_date, as_of, attribution, 
 
 ${warning}Tokens per model and UTC day from ${start_date} to ${end_date}, as of ${as_of}. A day names at most 50 models; the row \`other\` sums
 the rest and comes last. \`total_tokens\` is prompt plus completion tokens, a decimal string in JSON. Tokenizers differ
-between providers, so tokens of different models are not the same amount of text. The newest days are provisional.
-Licence: ${license.title}. ${oneLine(attribution)}
+between providers, so tokens of different models are not the same amount of text.${isRuled(manifest) ? '' : ' The newest days are provisional.'}
+${words === undefined ? '' : `${inOneParagraph(words)}\n`}Licence: ${license.title}. ${oneLine(attribution)}
 
 ## Data
 

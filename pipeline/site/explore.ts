@@ -1,6 +1,9 @@
+import { prose } from '../base/prose.ts'
 import { type Html, html } from '../contract/html.ts'
 import { API_FILES } from '../contract/published-paths.ts'
 import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
+import type { DatasetDescription } from '../release/documents/describe.ts'
+import { isRuled } from '../release/documents/disclosure.ts'
 import type { AssetNames } from './bundle.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage } from './layout.ts'
@@ -23,12 +26,12 @@ export function explorePage({ manifest, dataset, release }: ExploreFacts, assets
 <script type="module" src="${assets['explore.ts'] ?? ''}"></script>
 `,
       main: html`<h1>Explore</h1>
-<p class="quiet">Tokens per model, ${start_date} to ${end_date} (UTC), as of <time datetime="${as_of}">${as_of}</time>. The dates from ${provisional_from} on are provisional.</p>
+<p class="quiet">Tokens per model, ${start_date} to ${end_date} (UTC), as of <time datetime="${as_of}">${as_of}</time>.${isRuled(manifest) ? '' : ` The dates from ${provisional_from} on are provisional.`}</p>
 <noscript><p>This page needs JavaScript to read the data in your browser. Without it, take the <a href="${release}rankings-daily.csv">CSV</a>, the <a href="${parquet}">Parquet</a>, the <a href="${API_FILES.rankings_daily}">last 31 days as JSON</a>, or see the <a href="index.html">overview</a>.</p></noscript>
 <div id="explorer" data-parquet="${parquet}" data-bytes="${bytes}" data-name="${dataset.name}" data-release="${manifest.release}" data-credit="${manifest.attribution}" data-title="${dataset.title}">
 <p id="status" role="status">Loading the data …</p>
 ${CONTROLS}${CHART}${TABLE}</div>
-${HELP}`,
+${help(dataset)}`,
     },
     manifest,
   )
@@ -112,11 +115,17 @@ const TABLE = html`<section aria-labelledby="table-title">
 </section>
 `
 
-const HELP = html`<section aria-labelledby="help-title">
+function help({ disclosure }: DatasetDescription): Html {
+  const isRuled = disclosure !== undefined && disclosure.statement !== 'none'
+  const other = isRuled ? 'that a day does not name' : `outside a day’s ${TOP_MODELS} largest`
+  const gaps = isRuled
+    ? `, fewer than the ${TOP_MODELS} that are named, or tokens that would tell about single customers. A sum of days, weeks or months is at least what is shown.`
+    : `, or fewer than the ${TOP_MODELS} that are named. Sums of weeks and months have the days that name it.`
+  return html`<section aria-labelledby="help-title">
 <h2 id="help-title">How to read this</h2>
 <dl>
 <dt><code>${OTHER}</code></dt>
-<dd>A row of the data: the sum of all public models outside a day’s ${TOP_MODELS} largest. Which models are in it is not published.</dd>
+<dd>A row of the data: the sum of all public models ${other}. Which models are in it is not published.</dd>
 <dt>Rest</dt>
 <dd>Made on this page: the models that a day names but the chart does not draw. With the drawn models and <code>${OTHER}</code> it adds up to all tokens. The table and the CSV have its models one by one.</dd>
 <dt>Share</dt>
@@ -124,7 +133,8 @@ const HELP = html`<section aria-labelledby="help-title">
 <dt>Weeks and months</dt>
 <dd>Weeks are those of ISO 8601 and begin on Monday; they are named by it. A sum over fewer days than the week or month has is marked ∗, with the number of days.</dd>
 <dt>Gaps</dt>
-<dd>A day on which a model is not named is a gap and not zero: the model had no tokens, or fewer than the ${TOP_MODELS} that are named. Sums of weeks and months have the days that name it.</dd>
-</dl>
+<dd>A day on which a model is not named is a gap and not zero: the model had no tokens${gaps}</dd>
+${disclosure === undefined ? html`` : html`<dt>${disclosure.caveat.name}</dt>\n<dd>${prose(disclosure.caveat.text)}</dd>\n`}</dl>
 </section>
 `
+}

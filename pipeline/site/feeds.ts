@@ -113,7 +113,7 @@ function withdrawalOf(publisher: Publisher, { release, path, withdrawal }: Relea
 }
 
 function describe({ start_date, end_date, rows, content_hash }: ReleaseEntry): string {
-  return `${start_date} to ${end_date}, ${rows} ${plural(rows, 'row')}. content_hash ${content_hash}.`
+  return `${start_date} to ${end_date}, ${rows} ${plural(rows, 'row')}.${content_hash === undefined ? '' : ` content_hash ${content_hash}.`}`
 }
 
 function describeRestatement({ dates, rows_before, rows_after, tokens_before, tokens_after }: Restatement): string {

@@ -5,6 +5,7 @@ import { type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import { MODELS_FILE } from '../dataset/models-file.ts'
+import { isRuled } from '../release/documents/disclosure.ts'
 import { lineChart } from './chart.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
@@ -68,9 +69,9 @@ function modelPage(model: ModelFacts, whole: Whole, facts: SiteFacts): Page {
   const title = name === '' ? slug : name
   const main = html`<p class="trail"><a href="${root}models.html">Models</a></p>
 <h1>${title}</h1>
-${keyFacts(model)}<section aria-labelledby="days">
+${keyFacts(model, isRuled(manifest))}<section aria-labelledby="days">
 <h2 id="days">Tokens per day</h2>
-${chartOf(model, list, whole.dates)}<p class="quiet">A gap is a day on which the model was not among the ${TOP_MODELS} with the most tokens: that is not zero.
+${chartOf(model, list, whole.dates)}<p class="quiet">A gap is a day on which the model was not among the ${TOP_MODELS} with the most tokens${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}: that is not zero.
 <a href="${root}explore.html?models=${encodeURIComponent(slug)}">Look closer in the explorer</a></p>
 </section>
 <section aria-labelledby="months">
@@ -91,7 +92,7 @@ function modelsFile({ manifest, release }: SiteFacts, root: string): Html {
   return html`<a href="${root}${release}${MODELS_FILE}">${MODELS_FILE}</a> has the facts of all models.`
 }
 
-function keyFacts(model: ModelFacts): Html {
+function keyFacts(model: ModelFacts, isAtLeast: boolean): Html {
   const { model_permaslug, name, author, first_date, last_date, best_rank, best_rank_date, days, total_tokens } = model
   return factList([
     ...(name === '' ? [] : [['Slug', html`<code>${model_permaslug}</code>`] as const]),
@@ -99,7 +100,11 @@ function keyFacts(model: ModelFacts): Html {
     ['Seen', `${first_date} to ${last_date}`],
     ['Best rank', best_rank, `first on ${best_rank_date}`],
     [`Days in the top ${TOP_MODELS}`, formatInteger(days)],
-    ['Tokens', formatTokens(BigInt(total_tokens)), formatInteger(BigInt(total_tokens))],
+    [
+      isAtLeast ? 'Tokens, at least' : 'Tokens',
+      formatTokens(BigInt(total_tokens)),
+      formatInteger(BigInt(total_tokens)),
+    ],
   ])
 }
 

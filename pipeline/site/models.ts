@@ -3,6 +3,7 @@ import { type Html, html } from '../contract/html.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../dataset/models-file.ts'
+import { isRuled } from '../release/documents/disclosure.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { modelPath } from './model-path.ts'
@@ -34,7 +35,7 @@ function modelsPage({ manifest, models, release }: SiteFacts, part: number, part
   const rows = own.map((model) => row(model, root))
   const main = html`<h1>Models</h1>
 <p>${counted(models.length, 'model')} had a place among the ${TOP_MODELS} with the most tokens on at least one day from ${start_date} to ${end_date}. Tokens are
-those of the days that name the model; what it had on others is part of the row <code>other</code>. Tokenizers differ, so compare
+those of the days that name the model; what it had on others is part of the row <code>other</code>${isRuled(manifest) ? ', so a model had at least these' : ''}. Tokenizers differ, so compare
 models of different providers with care.</p>
 ${isThere ? html`<p><a href="${root}${release}${MODELS_FILE}">${MODELS_FILE}</a> has the same in exact numbers, with names, authors and aliases.</p>\n` : html``}${table(caption, { words: ['Model'], numbers: ['First seen', 'Last seen', 'Best rank', 'Days', 'Tokens'] }, rows)}${partLinks(part, parts, root)}`
   const title = part === 0 ? 'Models' : `Models, page ${part + 1}`

@@ -3,14 +3,16 @@ import { counted, formatChange, formatInteger, formatTokens } from '../base/numb
 import { prose } from '../base/prose.ts'
 import type { ChangeRow } from '../contract/history.ts'
 import { type Html, html } from '../contract/html.ts'
-import { type Manifest, type Resource, releasePath } from '../contract/manifest.ts'
+import { DATES_WITHDRAWN, type Manifest, type Resource, releasePath } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { MANIFEST_FILE, QUALITY_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
+import type { BandedQuality } from '../dataset/banded-quality.ts'
 import { CHANGES_FILE } from '../dataset/change-log.ts'
 import type { PublicQuality } from '../dataset/records.ts'
 import { citation } from '../release/documents/bibtex.ts'
-import { describeDataset } from '../release/documents/describe.ts'
+import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
+import { isRuled } from '../release/documents/disclosure.ts'
 import { FILE_KINDS } from '../release/documents/files.ts'
 import type { TextFile } from '../release/stage.ts'
 import { standaloneChart } from './chart.ts'
@@ -35,7 +37,8 @@ export function releaseChart(rows: readonly RankingRow[]): TextFile {
 export interface ReleaseFacts {
   rows: readonly RankingRow[]
   changes: readonly ChangeRow[]
-  quality: PublicQuality
+  /** Undefined for a release that was made of published rows alone. */
+  quality: PublicQuality | BandedQuality | undefined
 }
 
 /** `index.html` of a release. It never changes, so it says nothing of later releases. */
@@ -52,7 +55,7 @@ ${factList([
   ['Data version', dataset.data_version],
   ['Days', formatInteger(manifest.days), `${start_date} to ${end_date}`],
   ['Rows', formatInteger(manifest.rows)],
-  ['Provisional from', manifest.provisional_from],
+  ...(isRuled(manifest) ? [] : [['Provisional from', manifest.provisional_from] as const]),
 ])}<p>Content hash: <code>${manifest.content_hash}</code></p>
 <figure>
 <img src="${CHART_FILE}" alt="Tokens per day of the ten models with the most tokens, and of all others, up to ${end_date}" width="960" height="440">
@@ -66,7 +69,7 @@ programs, and <a href="${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a> its hash too.</p
 <section aria-labelledby="changes">
 <h2 id="changes">What changed</h2>
 ${whatChanged(manifest, facts, root)}</section>
-<section aria-labelledby="quality">
+${disclosureOf(dataset.disclosure)}<section aria-labelledby="quality">
 <h2 id="quality">Quality</h2>
 ${qualityOf(facts.quality)}</section>
 <section aria-labelledby="cite">
@@ -82,6 +85,15 @@ ${qualityOf(facts.quality)}</section>
     media_type: 'text/html; charset=utf-8',
     text: renderPage({ path, title, description, main }, manifest).text,
   }
+}
+
+function disclosureOf(disclosure: DatasetDescription['disclosure']): Html {
+  if (disclosure === undefined) return html``
+  return html`<section aria-labelledby="disclosure">
+<h2 id="disclosure">${disclosure.caveat.name}</h2>
+<p>${prose(disclosure.caveat.text)}</p>
+</section>
+`
 }
 
 const DOCUMENTS: Readonly<Record<string, string>> = {
@@ -105,6 +117,10 @@ function fileTable(files: readonly Resource[]): Html {
 }
 
 function whatChanged({ changes: stated }: Manifest, { rows, changes }: ReleaseFacts, root: string): Html {
+  if (stated?.facts.includes(DATES_WITHDRAWN) === true) {
+    return html`<p>Dates were taken out of the dataset, and the releases that had them were withdrawn. All other rows are those that
+were published before.</p>\n`
+  }
   if (stated === undefined || stated.previous === null) return html`<p>This is the first release.</p>\n`
   // Link to the changelog: the previous release may have no page or be withdrawn later.
   const link = html`<a href="${root}changelog/${stated.previous.slice(0, 4)}.html">${stated.previous}</a>`
@@ -186,17 +202,34 @@ const LEFT_OUT_OF_DATASET = {
   not_yet_complete: 'of a day that was not over',
 } as const
 
-function qualityOf({ records, warnings }: PublicQuality): Html {
+function qualityOf(quality: PublicQuality | BandedQuality | undefined): Html {
+  if (quality === undefined) return html`<p>This release was made of published rows, not of records.</p>\n`
+  return 'days' in quality ? exactQuality(quality) : bandedQuality(quality)
+}
+
+function bandedQuality({ records }: BandedQuality): Html {
+  const others = Object.entries(LEFT_OUT_OF_DATASET).map(([name, meaning]) => {
+    return [meaning, records[name as keyof typeof LEFT_OUT_OF_DATASET]]
+  })
+  const reasons = Object.entries(records.rejected).map(([reason, band]) => [`rejected: ${inWords(reason)}`, band])
+  const rows = [['counted', records.published], ...others, ...reasons]
+  return html`${table(
+    'Records of public usage, and those that were set aside',
+    { words: ['Records'], numbers: ['How many'] },
+    rows,
+  )}<p>Exact counts could tell about single customers. <a href="${QUALITY_FILE}">${QUALITY_FILE}</a> has the same for programs.</p>
+`
+}
+
+function exactQuality({ records, warnings }: PublicQuality): Html {
   const { published, rejected, token_parts_disagree } = records
   const others = Object.entries(LEFT_OUT_OF_DATASET).map(([name, meaning]) => {
     return [meaning, records[name as keyof typeof LEFT_OUT_OF_DATASET]] as const
   })
-  const reasons = Object.entries(rejected).map(
-    ([reason, count]) => [`rejected: ${reason.replaceAll('_', ' ')}`, count] as const,
-  )
+  const reasons = Object.entries(rejected).map(([reason, count]) => [`rejected: ${inWords(reason)}`, count] as const)
   const contradictory = Object.entries(token_parts_disagree).map(
     ([reason, count]) =>
-      [`counted, although its token counts contradict each other: ${reason.replaceAll('_', ' ')}`, count] as const,
+      [`counted, although its token counts contradict each other: ${inWords(reason)}`, count] as const,
   )
   const rows = [['counted', published] as const, ...others, ...reasons, ...contradictory].filter(
     ([, count]) => count > 0,
@@ -212,4 +245,8 @@ function qualityOf({ records, warnings }: PublicQuality): Html {
       : html`<p>The checks warn:</p>\n<ul>\n${found}</ul>\n`
   }<p><a href="${QUALITY_FILE}">${QUALITY_FILE}</a> has the counts of each day.</p>
 `
+}
+
+function inWords(reason: string): string {
+  return reason.replaceAll('_', ' ')
 }

@@ -1,3 +1,4 @@
+import { ruleInLine } from '../../pipeline/contract/disclosure.ts'
 import { DATASET_PATH, LICENSE, type Manifest } from '../../pipeline/contract/manifest.ts'
 import type { Window } from '../../pipeline/contract/window.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
@@ -12,6 +13,9 @@ export interface RankingsAnswer {
   contentHeaders: Record<string, string>
   body: () => Answer
 }
+
+/** Under which rule the dates of the release were published. Releases without one do not have it. */
+export const DISCLOSURE_HEADER = 'x-dataset-disclosure'
 
 const MOST_ANSWERS = 2000
 
@@ -67,6 +71,7 @@ function answerHeaders(manifest: Manifest, window: Window): Record<string, strin
 const headersOfReleases = new WeakMap<Manifest, Record<string, string>>()
 
 function releaseHeaders(manifest: Manifest): Record<string, string> {
+  const rule = ruleInLine(manifest.disclosure)
   return {
     'last-modified': new Date(manifest.as_of).toUTCString(),
     'cache-control': 'private, max-age=60',
@@ -74,6 +79,7 @@ function releaseHeaders(manifest: Manifest): Record<string, string> {
     link: `<${LICENSE.path}>; rel="license", <${descriptionOf(manifest)}>; rel="describedby"; type="application/json"`,
     'x-attribution': headerText(manifest.attribution),
     'x-content-hash': manifest.content_hash,
+    ...(rule !== undefined && { [DISCLOSURE_HEADER]: rule }),
   }
 }
 

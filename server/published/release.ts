@@ -7,6 +7,7 @@ import { z } from 'zod'
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../../pipeline/contract/canonical-csv.ts'
 import {
   DATASET_PATH,
+  hashesOf,
   LatestPointer,
   Manifest,
   type ReleaseEntry,
@@ -42,7 +43,8 @@ export async function readCurrentRelease(publicDir: string): Promise<Release> {
 
 /** Reads a release of the index; its manifest must have the listed checksum. Throws `ReleaseError`. */
 export async function readListedRelease(publicDir: string, entry: ReleaseEntry): Promise<Release> {
-  return await readRelease(publicDir, entry, entry.manifest_sha256)
+  const { manifest_sha256, content_hash } = hashesOf(entry)
+  return await readRelease(publicDir, { ...entry, content_hash }, manifest_sha256)
 }
 
 /** Parses `releases/index.json`; `path` is for errors. Throws `ReleaseError`. */

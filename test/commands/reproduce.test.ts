@@ -204,7 +204,7 @@ describe('reproduce', () => {
     const list = await readFile(path, 'utf8')
     await writeFile(path, list.replace(sha256(LATE), sha256(LATER)))
     await expect(makeAgain(workspace, FIRST)).rejects.toThrow(
-      `${FIRST}.json does not have the count and the merkle_root of provenance.json; restore it from a backup`,
+      `${FIRST}.json does not have the inputs of provenance.json; restore it from a backup`,
     )
     await rm(path)
     expect(await makeAgain(workspace, FIRST)).toMatchObject({

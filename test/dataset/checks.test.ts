@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { assertInvariants } from '../../pipeline/dataset/checks.ts'
+import { freeze } from '../../pipeline/dataset/frozen.ts'
 import { buildIn, datasetFolder, newWorkspace, writeSmallBuild } from '../support/pipeline.ts'
 
 const ONE_DAY = [{ records: [{ model_permaslug: 'acme/one', prompt_tokens: '1' }] }]
@@ -44,6 +45,7 @@ describe('the invariants of the ranking', () => {
     const texts = rows.map(([date, model, tokens, position]) => [date, model, String(tokens), String(position)])
     await database.append('out_rankings_daily', texts)
     await database.run('result/create_rollup')
+    await freeze(database, [])
     await database.append('core_rollup', [['a', '2025-03-01', 'acme/one', String(counted), '1']])
     return database
   }

@@ -1,13 +1,17 @@
-/** The rule for cells against a plain oracle on random gateways. */
+/** The ranking under a rule against a plain oracle on random gateways. */
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
-import { applyRule, rankSafe } from '../../pipeline/dataset/disclosure.ts'
-import { type Contribution, rankUnderRule } from '../support/disclosure-oracle.ts'
+import { addDays } from '../../pipeline/contract/utc-date.ts'
+import { assertInvariants } from '../../pipeline/dataset/checks.ts'
+import { type RankingRule, rank } from '../../pipeline/dataset/rank.ts'
+import { type Contribution, type Row, rankUnderRule } from '../support/disclosure-oracle.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { tries } from '../support/property.ts'
 
+/** The last date that is old enough, so many days before the last completed one. */
 const LAST_DATE = '2025-03-09'
+const AGE = 4
 
 const contribution: fc.Arbitrary<Contribution> = fc.record({
   date: fc.constantFrom('2024-12-31', '2025-03-01', '2025-03-02', '2025-03-10'),
@@ -34,37 +38,65 @@ async function databaseOf(contributions: readonly Contribution[]): Promise<Datab
     return [date, model, known, `${contributor === 'exempt'}`, `${tokens}`]
   })
   await database.append('core_contributions', rows)
+  await database.run('result/create_rollup')
+  await database.append(
+    'core_rollup',
+    contributions.map(({ date, model, tokens }) => ['gateway', date, model, `${tokens}`, '1']),
+  )
   return database
 }
 
-async function rowsUnder(
-  contributions: readonly Contribution[],
-  rule: { min_contributors: number; p_percent: number },
-) {
+/** Frozen dates have rows of their own, or none if they were withdrawn. */
+const frozenDates = fc.uniqueArray(
+  fc.record({
+    date: fc.constantFrom('2025-02-28', '2025-03-01', '2025-03-02'),
+    rows: fc.constantFrom(
+      [],
+      [
+        { model_permaslug: 'acme/1', total_tokens: '7' },
+        { model_permaslug: 'other', total_tokens: '9' },
+      ],
+    ),
+  }),
+  { selector: ({ date }) => date, maxLength: 2 },
+)
+
+/** Ranks as a build does, and asserts what it does of the rows. */
+async function rowsUnder(contributions: readonly Contribution[], ranking: RankingRule): Promise<Row[]> {
   const database = await databaseOf(contributions)
-  await applyRule(database, rule, LAST_DATE)
-  await rankSafe(database)
-  const rows = await database.rows<{ date: string; model_permaslug: string; total_tokens: string }>('rank/rows')
+  const { rows } = await rank(database, addDays(LAST_DATE, AGE), ranking)
+  await assertInvariants(database, LAST_DATE, true)
   database.close()
-  return rows.map(({ date, model_permaslug, total_tokens }) => ({
-    date,
-    model: model_permaslug,
-    tokens: Number(total_tokens),
-  }))
+  return rows.map(({ date, model_permaslug, total_tokens }) => {
+    return { date, model: model_permaslug, tokens: Number(total_tokens) }
+  })
 }
 
 const { options, timeout_ms } = tries({ share: 20 })
 
-it('names the same models as a plain reading of the rule, on random gateways', { timeout: timeout_ms }, async () => {
+it('publishes what a plain reading of the rule publishes, and frozen dates as they are', {
+  timeout: timeout_ms,
+}, async () => {
   const rule = fc.record({
     min_contributors: fc.integer({ min: 1, max: 6 }),
     p_percent: fc.integer({ min: 1, max: 100 }),
+    publish_after_days: fc.constant(AGE),
+    revise: fc.constant('never' as const),
   })
   const gateway = fc.array(contribution, { minLength: 1, maxLength: 600, size: 'max' })
   await fc.assert(
-    fc.asyncProperty(gateway, rule, async (contributions, each) => {
-      const published = contributions.filter(({ date }) => date >= '2025-01-01' && date <= LAST_DATE)
-      expect(await rowsUnder(contributions, each)).toEqual(rankUnderRule(published, each))
+    fc.asyncProperty(gateway, rule, frozenDates, async (contributions, each, frozen) => {
+      const isOpen = (date: string) =>
+        date >= '2025-01-01' && date <= LAST_DATE && !frozen.some((day) => day.date === date)
+      const ranked = rankUnderRule(
+        contributions.filter(({ date }) => isOpen(date)),
+        each,
+      )
+      const kept = frozen.flatMap(({ date, rows }) =>
+        rows.map((row) => ({ date, model: row.model_permaslug, tokens: Number(row.total_tokens) })),
+      )
+      const byDate = [...ranked, ...kept].sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0))
+      expect(await rowsUnder(contributions, { rule: each, frozen })).toEqual(byDate)
     }),
     options,
   )

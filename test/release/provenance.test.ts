@@ -177,7 +177,7 @@ describe('provenance.json', () => {
     // As version 0.4.0 published it.
     const { provenance_version: _, ...unversioned } = provenance
     const older = { ...unversioned, inputs: listed(hashes) }
-    for (const mixed of [unversioned, { ...older, provenance_version: 2 }]) {
+    for (const mixed of [unversioned, { ...unversioned, provenance_version: 3 }, { ...older, provenance_version: 2 }]) {
       expect(Provenance.safeParse(mixed).error?.message).toContain('must be 2 beside the root of the inputs')
     }
     await replaceInRelease(await releaseFolder(workspace), 'provenance.json', `${JSON.stringify(older)}\n`)

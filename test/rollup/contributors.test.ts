@@ -173,13 +173,13 @@ it.each([
 ])('stores nobody with %j and %j, and reads again when that changes', async (source, top) => {
   const workspace = await workspaceOf(MAPPED)
   const ids = 'SELECT count(contributor)::INTEGER AS ids FROM state_sums'
-  await buildIn(workspace)
+  await buildIn(workspace, '2025-03-10T12:00:00Z')
   expect(await inState(workspace, ids)).toEqual([{ ids: 3 }])
   await writeSource(workspace, source, top)
-  await buildIn(workspace)
+  await buildIn(workspace, '2025-03-10T12:01:00Z')
   expect(await inState(workspace, ids)).toEqual([{ ids: 0 }])
   await writeSource(workspace, MAPPED)
-  await buildIn(workspace)
+  await buildIn(workspace, '2025-03-10T12:02:00Z')
   expect(await inState(workspace, ids)).toEqual([{ ids: 3 }])
 })
 

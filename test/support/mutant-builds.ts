@@ -107,7 +107,8 @@ async function readAsABuild(workspace: Workspace): Promise<Numbers> {
   const sources = await readSources(workspace.sources)
   const publisher = Publisher.parse(JSON.parse(await readFile(join(workspace.dataDir, 'publisher.json'), 'utf8')))
   return withScratch(config, effects, async (scratch) => {
-    const intake = { config, asOf: new Date(AS_OF), sources, synthetic: false, publisher }
+    const control = { setting: sources.disclosure, dates: undefined }
+    const intake = { config, asOf: new Date(AS_OF), sources, synthetic: false, publisher, control }
     const { ranking, records } = (await prepare(scratch, intake, effects)).draft
     return { read: records.read, rejected: sum(records.rejected), csv: ranking.rows.map(canonicalCsvRow).join('') }
   })

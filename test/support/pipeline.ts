@@ -11,6 +11,11 @@ import { realFiles } from '../../pipeline/base/files.ts'
 import { type BuildOptions, type BuildSummary, build } from '../../pipeline/build.ts'
 import { LatestPointer } from '../../pipeline/contract/manifest.ts'
 import { type WithdrawOptions, type WithdrawSummary, withdraw } from '../../pipeline/publication/withdraw.ts'
+import {
+  type WithdrawDatesOptions,
+  type WithdrawDatesSummary,
+  withdrawDates,
+} from '../../pipeline/publication/withdraw-dates.ts'
 import { type OracleRow, type RegistryModel, toCsv } from './oracle.ts'
 import { writePublisher } from './publisher.ts'
 import { COLUMNS, type FileRecord, writeRecords } from './records.ts'
@@ -98,6 +103,20 @@ export async function withdrawIn(
   const { signal } = new AbortController()
   const withAll = { now, report: () => {}, signal, files: realFiles, ...effects }
   return withdraw(config, withAll, { release, reason: 'It was wrong.', ...options })
+}
+
+/** Takes dates out in process. */
+export async function withdrawDatesIn(
+  workspace: Workspace,
+  dates: string,
+  asOf: string,
+  effects: Partial<Effects> = {},
+  options: Partial<WithdrawDatesOptions> = {},
+): Promise<WithdrawDatesSummary> {
+  const config = readPipelineConfig(settings(workspace, asOf))
+  const now = () => new Date('2026-11-20T00:12:00.987Z')
+  const { signal } = new AbortController()
+  return withdrawDates(config, { now, report: () => {}, signal, files: realFiles, ...effects }, { dates, ...options })
 }
 
 export interface CliResult {

@@ -5,8 +5,17 @@ import { readTextIfAny } from '../../base/files.ts'
 
 export const MAKE_FILE = 'sample.json'
 
+/** The records of version 1 name no customer. */
+export const SAMPLE_VERSION = 2
+export type SampleVersion = 1 | typeof SAMPLE_VERSION
+
 /** The parameters of a sample. All its files must share them. */
-export const Make = z.object({ synthetic: z.literal(true), seed: z.int(), requests_per_day: z.number() })
+export const Make = z.object({
+  synthetic: z.literal(true),
+  seed: z.int(),
+  requests_per_day: z.number(),
+  version: z.literal(SAMPLE_VERSION).optional(),
+})
 export type Make = z.infer<typeof Make>
 
 export async function isSampleFolder(folder: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import { UtcDate } from '../../contract/utc-date.ts'
+import type { SampleVersion } from './folder.ts'
 import type { Model } from './models.ts'
 import type { Request } from './traffic.ts'
 
@@ -8,7 +9,7 @@ export interface SampleSource {
   name: Request['source']
   fileEnding: string
   entry: { name: string; schema: 'canonical'; files: string[]; columns?: Record<string, string>; timezone?: string }
-  encode(requests: readonly Request[]): string
+  encode(requests: readonly Request[], version: SampleVersion): string
 }
 
 /** CSV with its own column names and local times without an offset. */
@@ -25,27 +26,29 @@ const gateway: SampleSource = {
       prompt_tokens: 'tokens_in',
       completion_tokens: 'tokens_out',
       api_key_hash: 'key_sha256',
+      contributor: 'customer',
     },
     timezone: 'Asia/Singapore',
   },
-  encode(requests) {
-    const header = 'ts,request_id,key_sha256,model,status,tokens_in,tokens_out,cost_usd,is_byok,visibility\n'
-    const lines = requests.map((request) =>
-      [
-        localTime(request.instant, { hoursAhead: 8, suffix: '' }).replace('T', ' '),
-        request.id,
-        request.apiKeyHash,
-        request.slug,
-        request.status,
-        request.promptTokens,
-        request.completionTokens,
-        request.costUsd.toFixed(6),
-        request.isByok,
-        request.isPrivate ? 'private' : '',
-      ].join(','),
-    )
-    return `${header}${lines.join('\n')}\n`
+  encode(requests, version) {
+    const columns = Object.entries(GATEWAY_COLUMNS).filter(([name]) => version !== 1 || name !== 'customer')
+    const lines = requests.map((request) => columns.map(([, read]) => read(request)))
+    return [columns.map(([name]) => name), ...lines].map((line) => `${line.join(',')}\n`).join('')
   },
+}
+
+const GATEWAY_COLUMNS: Readonly<Record<string, (request: Request) => string | number | boolean>> = {
+  ts: ({ instant }) => localTime(instant, { hoursAhead: 8, suffix: '' }).replace('T', ' '),
+  request_id: ({ id }) => id,
+  key_sha256: ({ apiKeyHash }) => apiKeyHash,
+  customer: ({ customer }) => customer,
+  model: ({ slug }) => slug,
+  status: ({ status }) => status,
+  tokens_in: ({ promptTokens }) => promptTokens,
+  tokens_out: ({ completionTokens }) => completionTokens,
+  cost_usd: ({ costUsd }) => costUsd.toFixed(6),
+  is_byok: ({ isByok }) => isByok,
+  visibility: ({ isPrivate }) => (isPrivate ? 'private' : ''),
 }
 
 /** NDJSON with canonical names, times with an offset and some aliases. */
@@ -53,7 +56,7 @@ const edge: SampleSource = {
   name: 'edge',
   fileEnding: '.ndjson.gz',
   entry: { name: 'edge', schema: 'canonical', files: ['edge/*.ndjson.gz'] },
-  encode(requests) {
+  encode(requests, version) {
     const lines = requests.map((request) =>
       JSON.stringify({
         timestamp: localTime(request.instant, { hoursAhead: -5, suffix: '-05:00' }),
@@ -63,6 +66,7 @@ const edge: SampleSource = {
         completion_tokens: request.completionTokens,
         status: request.status,
         api_key_hash: request.apiKeyHash,
+        ...(version !== 1 && { contributor: request.customer }),
         cost_usd: Number(request.costUsd.toFixed(6)),
         is_byok: request.isByok,
         ...(request.isPrivate && { visibility: 'private' }),
@@ -80,8 +84,15 @@ export function isSampleFile(source: string, file: string): boolean {
   return UtcDate.safeParse(file.slice(source.length + 1, -found.fileEnding.length)).success
 }
 
-export function sourcesFile(): string {
-  return toJson({ models: 'models.json', max_rejected_share: 0.01, sources: SAMPLE_SOURCES.map(({ entry }) => entry) })
+export function sourcesFile(version: SampleVersion): string {
+  const sources = SAMPLE_SOURCES.map(({ entry }) => (version === 1 ? withoutCustomers(entry) : entry))
+  return toJson({ models: 'models.json', max_rejected_share: 0.01, sources })
+}
+
+/** The source as version 1 of the sample described it. */
+export function withoutCustomers(entry: SampleSource['entry']): SampleSource['entry'] {
+  const { contributor: _, ...columns } = entry.columns ?? {}
+  return entry.columns === undefined ? entry : { ...entry, columns }
 }
 
 /** The content of `models.json`. `:free` variants are not listed: they follow their base. */

@@ -40,11 +40,21 @@ const PRICES = {
   large: { prompt: 3, completion: 15 },
 }
 
+const CUSTOMERS = 27
+const KEY_COUNT = 40
+
 /** Fictional API keys. Some use their own provider key (BYOK) for most requests. */
-const KEYS = Array.from({ length: 40 }, (_, index) => ({
+const KEYS = Array.from({ length: KEY_COUNT }, (_, index) => ({
   hash: hash('sha256', `sk-tb-v1-sample-${index}`),
+  customer: `customer-${String(customerOf(index) + 1).padStart(2, '0')}`,
   byokShare: index % 8 === 5 ? 0.7 : 0,
 }))
+
+/** Every customer has a key, and few have most of the further ones. */
+function customerOf(key: number): number {
+  if (key < CUSTOMERS) return key
+  return Math.floor(CUSTOMERS ** ((key - CUSTOMERS) / (KEY_COUNT - CUSTOMERS))) - 1
+}
 
 const drawKey = weightedDraw(KEYS, (_, index) => 1 / (index + 1))
 
@@ -59,6 +69,7 @@ export interface Request {
   status: 'ok' | 'cancelled' | 'error'
   isPrivate: boolean
   apiKeyHash: string
+  customer: string
   costUsd: number
   isByok: boolean
   source: 'gateway' | 'edge'
@@ -110,6 +121,7 @@ function drawRequest(
     status,
     isPrivate: random() < SHARES.optedOut,
     apiKeyHash: key.hash,
+    customer: key.customer,
     costUsd: model.isFree ? 0 : cost,
     isByok: random() < key.byokShare,
     source: random() < SHARES.edge ? 'edge' : 'gateway',

@@ -1,5 +1,6 @@
 import { citation } from './bibtex.ts'
 import type { DatasetDescription } from './describe.ts'
+import type { DisclosureWords } from './disclosure.ts'
 import type { FileDescription } from './files.ts'
 import { contactOf } from './publisher.ts'
 
@@ -59,6 +60,16 @@ function about(dataset: DatasetDescription): Record<string, unknown> {
     identifier: [`${dataset.name}/${dataset.release}`, dataset.content_hash],
     creditText: dataset.attribution,
     citeAs: citation(dataset),
+    ...(dataset.disclosure && responsibleUse(dataset.disclosure.words)),
+  }
+}
+
+/** Of the vocabulary for responsible AI (http://mlcommons.org/croissant/RAI/1.0), what disclosure control answers. */
+function responsibleUse({ protection, timing, reading }: DisclosureWords): Record<string, unknown> {
+  return {
+    'rai:personalSensitiveInformation': protection,
+    ...(reading !== '' && { 'rai:dataCollectionMissingData': reading }),
+    ...(timing !== '' && { 'rai:dataReleaseMaintenancePlan': timing }),
   }
 }
 

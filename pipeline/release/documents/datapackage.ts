@@ -36,6 +36,7 @@ export function renderDataPackage(dataset: DatasetDescription): unknown {
     content_hash: dataset.content_hash,
     attribution: dataset.attribution,
     method: dataset.method,
+    ...(dataset.disclosure && { disclosure: dataset.disclosure.statement }),
     caveats: dataset.caveats,
     resources: dataset.files.map((file) => resource(file, dataset)),
   }

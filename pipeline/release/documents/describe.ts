@@ -1,3 +1,4 @@
+import type { DisclosureStatement } from '../../contract/disclosure.ts'
 import {
   FIRST_DATA_VERSION,
   LICENSE,
@@ -7,7 +8,8 @@ import {
 } from '../../contract/manifest.ts'
 import { OTHER, type Timestamp, TOP_MODELS } from '../../contract/ranking.ts'
 import { DATASET_START, type UtcDate } from '../../contract/utc-date.ts'
-import { type FieldDescription, RANKING_FIELDS } from './fields.ts'
+import { type DisclosureWords, disclosureWords, inOneParagraph, isRuled } from './disclosure.ts'
+import { type FieldDescription, RANKING_FIELDS, RULED_FIELDS } from './fields.ts'
 import { describeFiles, type FileDescription } from './files.ts'
 
 export interface Caveat {
@@ -40,19 +42,29 @@ export interface DatasetDescription {
   fields: readonly FieldDescription[]
   key: readonly string[]
   method: string
+  /** Undefined if the publisher says nothing of disclosure control. */
+  disclosure: { statement: DisclosureStatement; words: DisclosureWords; caveat: Caveat } | undefined
+  /** That of disclosure control is one of them. */
   caveats: Caveat[]
   files: FileDescription[]
 }
 
 export const SYNTHETIC_NOTICE = 'SYNTHETIC SAMPLE DATA: it describes no real usage of any model.'
 
-const METHOD =
-  'Raw request logs are read whole; broken records are rejected and counted, repeated ones counted once; prompt and ' +
-  `completion tokens are summed by UTC date and model; the ${TOP_MODELS} models of a date with the most tokens are named, ` +
-  `all others are summed in \`${OTHER}\`.`
+function methodOf(manifest: Manifest): string {
+  const named = isRuled(manifest)
+    ? `of the models whose number on a date is safe to publish, the ${TOP_MODELS} with the most tokens are named`
+    : `the ${TOP_MODELS} models of a date with the most tokens are named`
+  return (
+    'Raw request logs are read whole; broken records are rejected and counted, repeated ones counted once; prompt and ' +
+    `completion tokens are summed by UTC date and model; ${named}, all others are summed in \`${OTHER}\`.`
+  )
+}
 
 /** Describes a release. `manifest.files` needs only the data files. */
 export function describeDataset(manifest: Manifest): DatasetDescription {
+  const fields = isRuled(manifest) ? RULED_FIELDS : RANKING_FIELDS
+  const disclosure = disclosureOf(manifest)
   const { dataset, version, synthetic, publisher, release, as_of, start_date, end_date, days, rows } = manifest
   return {
     name: dataset,
@@ -73,11 +85,12 @@ export function describeDataset(manifest: Manifest): DatasetDescription {
     rows,
     provisional_from: manifest.provisional_from,
     content_hash: manifest.content_hash,
-    fields: RANKING_FIELDS,
+    fields,
     key: ['date', 'model_permaslug'],
-    method: METHOD,
-    caveats: [...caveatsOf(manifest), ...CAVEATS],
-    files: describeFiles(manifest.files),
+    method: methodOf(manifest),
+    disclosure,
+    caveats: [...caveatsOf(manifest, disclosure?.caveat), ...(isRuled(manifest) ? RULED_CAVEATS : CAVEATS)],
+    files: describeFiles(manifest.files, fields),
   }
 }
 
@@ -92,10 +105,19 @@ function describeInWords({ publisher, synthetic, start_date, end_date, as_of }: 
   return [...(synthetic ? [SYNTHETIC_NOTICE] : []), publisher.description, coverage].join(' ')
 }
 
-function caveatsOf({ synthetic, provisional_from }: Manifest): Caveat[] {
+function disclosureOf(manifest: Manifest): DatasetDescription['disclosure'] {
+  const words = disclosureWords(manifest)
+  if (manifest.disclosure === undefined || words === undefined) return undefined
+  return { statement: manifest.disclosure, words, caveat: { name: 'Disclosure control', text: inOneParagraph(words) } }
+}
+
+function caveatsOf(manifest: Manifest, disclosure: Caveat | undefined): Caveat[] {
+  const provisional = `The dates from ${manifest.provisional_from} on are provisional. ${PROVISIONAL}`
   return [
-    ...(synthetic ? [{ name: 'Synthetic', text: SYNTHETIC_NOTICE }] : []),
-    { name: 'Provisional days', text: `The dates from ${provisional_from} on are provisional. ${PROVISIONAL}` },
+    ...(manifest.synthetic ? [{ name: 'Synthetic', text: SYNTHETIC_NOTICE }] : []),
+    ...(disclosure === undefined ? [] : [disclosure]),
+    // Under a rule, a date that is published is final.
+    ...(isRuled(manifest) ? [] : [{ name: 'Provisional days', text: provisional }]),
   ]
 }
 
@@ -113,6 +135,8 @@ export const VERSION_PARTS: readonly (readonly [part: string, when: string])[] =
   ['PATCH', 'Anything else that makes a release: provisional rows, the status of a date, the publisher.'],
 ]
 
+const TOP_AND_REST = `Top ${TOP_MODELS} and the rest`
+
 export const CAVEATS: readonly Caveat[] = [
   {
     name: 'Tokenizers differ',
@@ -127,7 +151,7 @@ export const CAVEATS: readonly Caveat[] = [
       'provider is unknown.',
   },
   {
-    name: `Top ${TOP_MODELS} and the rest`,
+    name: TOP_AND_REST,
     text:
       `A date names at most ${TOP_MODELS} models; \`${OTHER}\` is the rest of the public models, may be the largest row, ` +
       'and has no rank. A model that a date does not name had no tokens or fewer than those named: do not read it as zero.',
@@ -143,3 +167,12 @@ export const CAVEATS: readonly Caveat[] = [
       'parts of prompt and completion tokens and are not added again.',
   },
 ]
+
+const RULED_CAVEATS = CAVEATS.map((caveat) =>
+  caveat.name === TOP_AND_REST
+    ? {
+        name: TOP_AND_REST,
+        text: `A date names at most ${TOP_MODELS} models; \`${OTHER}\` is the rest of the public models and has no rank.`,
+      }
+    : caveat,
+)

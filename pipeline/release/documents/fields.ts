@@ -60,6 +60,18 @@ export const RANKING_FIELDS: readonly FieldDescription[] = [
   },
 ]
 
+/** The same under a disclosure rule, where a model may be large and not named. */
+export const RULED_FIELDS: readonly FieldDescription[] = RANKING_FIELDS.map((field) =>
+  field.name === 'model_permaslug'
+    ? {
+        ...field,
+        description:
+          'Permanent slug of the model, compared as written; a variant such as `:free` is a model of its own. ' +
+          `\`${OTHER}\` is the sum of all public models that the day does not name.`,
+      }
+    : field,
+)
+
 const [DATE, MODEL, TOKENS] = RANKING_FIELDS as [FieldDescription, FieldDescription, FieldDescription]
 
 /** The columns of `changes.csv`: the changes from the previous release to this one. */

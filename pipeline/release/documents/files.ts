@@ -65,6 +65,11 @@ export const FILE_KINDS: Readonly<Record<string, FileKind>> = {
     format: 'json',
     content_type: 'application/json',
   },
+  'disclosure.json': {
+    title: 'The rule that keeps numbers from telling about single customers, and since when',
+    format: 'json',
+    content_type: 'application/json',
+  },
   'provenance.json': {
     title: 'What the release was made from and with: hashes of inputs, versions of programs',
     format: 'json',
@@ -73,9 +78,11 @@ export const FILE_KINDS: Readonly<Record<string, FileKind>> = {
   'chart.svg': { title: 'Tokens per day, as a picture', format: 'svg', content_type: 'image/svg+xml' },
 }
 
-export function describeFiles(files: readonly Resource[]): FileDescription[] {
+/** `fields` are the columns of the ranking, as the release describes them. */
+export function describeFiles(files: readonly Resource[], fields = RANKING_FIELDS): FileDescription[] {
   return files.flatMap((file) => {
     const kind = FILE_KINDS[file.path]
-    return kind === undefined ? [] : { ...file, ...kind }
+    if (kind === undefined) return []
+    return { ...file, ...kind, ...(kind.fields === RANKING_FIELDS && { fields }) }
   })
 }

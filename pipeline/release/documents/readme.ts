@@ -1,16 +1,18 @@
 import { CHECKSUMS_FILE } from '../../base/checksums.ts'
 import { markdownTable } from '../../base/markdown.ts'
 import { citation } from './bibtex.ts'
-import type { DatasetDescription } from './describe.ts'
+import type { Caveat, DatasetDescription } from './describe.ts'
 
 export function renderReadme(dataset: DatasetDescription): string {
-  const { publisher, license, files, fields, caveats } = dataset
+  const { publisher, license, files, fields, disclosure } = dataset
+  const hasRule = disclosure !== undefined && disclosure.statement !== 'none'
+  const caveats = dataset.caveats.filter((caveat) => caveat !== disclosure?.caveat)
   return `# ${dataset.title}
 
 ${dataset.description}
 
 - Release \`${dataset.release}\`, data version ${dataset.data_version}, form ${dataset.schema_version}. This folder never changes.
-- ${dataset.rows} rows on ${dataset.days} days, ${dataset.start_date} to ${dataset.end_date}; provisional from ${dataset.provisional_from} on.
+- ${dataset.rows} rows on ${dataset.days} days, ${dataset.start_date} to ${dataset.end_date}${hasRule ? '' : `; provisional from ${dataset.provisional_from} on`}.
 - Content hash \`${dataset.content_hash}\`: the SHA-256 of the rows as CSV, the same for every format.
 - Publisher: ${publisher.name}, ${publisher.url} (${publisher.contact}).
 - Licence: [${license.title}](${license.path}). Credit it as: ${dataset.attribution}
@@ -33,7 +35,7 @@ ${markdownTable(
 Rows are ordered by date, then tokens descending, ties by the code points of the slug, with \`other\` last. No value is
 missing. JSON and NDJSON write \`total_tokens\` as a string of digits.
 
-## What to know
+${section(disclosure?.caveat)}## What to know
 
 ${caveats.map(({ name, text }) => `- **${name}.** ${text}\n`).join('')}
 ## How it was made
@@ -51,4 +53,8 @@ sha256sum --check ${CHECKSUMS_FILE}
 \`\`\`bibtex
 ${citation(dataset)}\`\`\`
 `
+}
+
+function section(caveat: Caveat | undefined): string {
+  return caveat === undefined ? '' : `## ${caveat.name}\n\n${caveat.text}\n\n`
 }

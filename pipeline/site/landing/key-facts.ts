@@ -1,6 +1,7 @@
 import { counted, formatInteger } from '../../base/numbers.ts'
 import { type Html, html } from '../../contract/html.ts'
 import { addDays } from '../../contract/utc-date.ts'
+import { isRuled } from '../../release/documents/disclosure.ts'
 import { dueDates } from '../catalog.ts'
 import { completeness } from '../coverage.ts'
 import { bytesElement, dateElement, instantElement } from '../elements.ts'
@@ -51,7 +52,9 @@ function keyFacts(facts: SiteFacts): Html {
   ])
 }
 
-function finality({ dataset: { start_date, end_date, provisional_from } }: SiteFacts): Html {
+function finality({ dataset, manifest }: SiteFacts): Html {
+  const { start_date, end_date, provisional_from, disclosure } = dataset
+  if (disclosure !== undefined && isRuled(manifest)) return html`${disclosure.words.timing}`
   if (provisional_from > end_date) return html`all days are final`
   if (provisional_from <= start_date) return html`all days are provisional`
   const until = dateElement(addDays(provisional_from, -1))

@@ -25,6 +25,11 @@ const HEADERS = {
     'The hash of all rows of the release, the same for its files of every format.',
     `sha256:${'0f3a5c7e9b1d2468'.repeat(4)}`,
   ],
+  'X-Dataset-Disclosure': [
+    'string',
+    'The disclosure rule of the release, if it was made under one: how many customers a published number has at least, how closely one of them can estimate another, and how many days after its end a date is published. A model may then be missing although it is large, and `other` may be larger than the first one.',
+    'min_contributors=5; p_percent=10; publish_after_days=3',
+  ],
   'X-Dataset-End-Date': ['string', 'The last date of the dataset, where that is before `meta.end_date`.', '2026-11-18'],
   'X-Request-Id': ['string', 'Names the request in the log of the server.', '3e0c8b1a-4d0f-4a57-9a3b-0d6f2f1c7e55'],
 } satisfies Record<string, [type: 'string' | 'integer', description: string, example: string | number | undefined]>

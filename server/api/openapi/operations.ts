@@ -81,6 +81,7 @@ export const OPERATIONS: Operation[] = [
         'Link',
         'X-Attribution',
         'X-Content-Hash',
+        'X-Dataset-Disclosure',
         'X-Dataset-End-Date',
       ],
       has304: true,

@@ -9,10 +9,11 @@ import type { Dataset } from '../../published/dataset.ts'
 import { FORMATS, preferredFormat } from '../../published/formats.ts'
 import { prefersGzip } from '../../published/negotiation.ts'
 import type { OlderReleases } from '../../published/older-releases.ts'
-import { type RankingsAnswer, rankingsAnswers } from '../../published/rankings-answers.ts'
+import { DISCLOSURE_HEADER, type RankingsAnswer, rankingsAnswers } from '../../published/rankings-answers.ts'
 import { sendFromMemory } from '../../published/send.ts'
 import { rememberedWindows } from '../../published/windows.ts'
 import { queryParameter } from '../../schemas/combinators.ts'
+import { exposeToo } from '../cors.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
 /** Strict: ignoring a parameter such as `period=week` would change the meaning (API.md § Order of checks). */
@@ -58,6 +59,7 @@ export function rankingsDaily(
 
   function send(request: FastifyRequest, reply: FastifyReply, { etag, headers, contentHeaders, body }: RankingsAnswer) {
     reply.headers(headers)
+    if (DISCLOSURE_HEADER in headers) exposeToo(reply, 'X-Dataset-Disclosure')
     // No If-Modified-Since: the default window moves every day, even if the release stays.
     if (matchesEtag(request.headers['if-none-match'], etag)) reply.code(304).send()
     else sendFromMemory(reply.headers(contentHeaders), body())

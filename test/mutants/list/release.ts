@@ -29,8 +29,8 @@ export const release: Mutant[] = [
     name: 'altered-list-of-inputs-taken',
     promise: '`reproduce` refuses a list of inputs that does not have the published Merkle root.',
     file: 'pipeline/release/inputs.ts',
-    find: 'if (JSON.stringify(publishedInputs(inputs)) === JSON.stringify(published)) return inputs',
-    replace: 'if (published !== undefined) return inputs',
+    find: 'if (JSON.stringify(publishedInputs(inputs, formOfInputs(published))) === JSON.stringify(published)) return kept',
+    replace: 'if (published !== undefined) return kept',
     tests: ['test/commands/reproduce.test.ts'],
   },
   {
@@ -38,8 +38,8 @@ export const release: Mutant[] = [
     promise:
       'An input that is sums has an HMAC in provenance.json: whoever knows the public sums cannot guess the private ones.',
     file: 'pipeline/release/input-names.ts',
-    find: "createHmac('sha256', key).update(recordsOf(input)).digest('hex')",
-    replace: "createHmac('sha256', '').update(recordsOf(input)).digest('hex')",
+    find: "createHmac('sha256', key).update(hash).digest('hex')",
+    replace: "createHmac('sha256', '').update(hash).digest('hex')",
     tests: ['test/rollup/rollup-files.test.ts'],
   },
   {

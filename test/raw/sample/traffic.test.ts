@@ -85,6 +85,8 @@ describe('traffic of a day', () => {
     )
     expect(requests.every((request) => /^[0-9a-f]{64}$/.test(request.apiKeyHash))).toBe(true)
     expect(new Set(requests.map((request) => request.apiKeyHash)).size).toBe(40)
+    expect(new Set(requests.map((request) => `${request.apiKeyHash} ${request.customer}`)).size).toBe(40)
+    expect(new Set(requests.map((request) => request.customer)).size).toBe(27)
   })
 
   test('ranks more than 60 public models on any day from 2025 to 2040', () => {

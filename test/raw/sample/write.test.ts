@@ -11,7 +11,7 @@ import { writeSample } from '../../../pipeline/raw/sample/write.ts'
 import { readSources } from '../../../pipeline/raw/sources.ts'
 
 const LAST_DAY = '2026-11-19'
-const PINNED_KEYS = ['models', 'aliases', 'max_rejected_share', 'on_missing', 'sources']
+const PINNED_KEYS = ['models', 'aliases', 'max_rejected_share', 'on_missing', 'disclosure', 'sources']
 const PINNED_SOURCE_KEYS = ['name', 'schema', 'files', 'visibility', 'columns', 'timezone', 'base_time', 'model']
 
 let root: string
@@ -136,6 +136,14 @@ describe('writeSample', () => {
     await write('stopped')
     await write('whole')
     expect(await contents('stopped')).toEqual(await contents('whole'))
+  })
+
+  test('writes day files of version 1, which name no customers, again', async () => {
+    await write('old', { days: 7, version: 1 })
+    expect(linesOf(await contents('old'), `gateway/${LAST_DAY}.csv.gz`)[0]).not.toContain('customer')
+    expect((await write('old')).files).toBe(14)
+    await write('new', { days: 7 })
+    expect(await contents('old')).toEqual(await contents('new'))
   })
 
   test('refuses a folder with a sample of another seed or rate', async () => {

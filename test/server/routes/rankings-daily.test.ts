@@ -78,3 +78,22 @@ test('logs each answer as one line, whether it is plain, compressed, a 304 or wi
   ])
   expect(new Set(lines.map(({ reqId }) => reqId)).size).toBe(4)
 })
+
+test('says under which disclosure rule a release was made, to browsers too, and nothing of others', async () => {
+  const setup = await testApp()
+  const get = getter(setup)
+  const rule = { min_contributors: 5, p_percent: 10, publish_after_days: 3, revise: 'never' } as const
+  await publish(setup.publicDir, rows, { asOf: '2025-02-05T00:12:00Z' })
+  await publish(setup.publicDir, rows, {
+    spoilManifest: (manifest) => {
+      manifest.disclosure = { rule, since: '2025-01-01', protects: ['customers'], exempt: [] }
+    },
+  })
+  await writeIndex(setup.publicDir)
+  const { headers } = await get()
+  expect(headers['x-dataset-disclosure']).toBe('min_contributors=5; p_percent=10; publish_after_days=3')
+  expect(headers['access-control-expose-headers']).toContain('X-Dataset-Disclosure')
+  const { headers: older } = await get('?as_of=20250205T001200Z')
+  expect(older).not.toHaveProperty('x-dataset-disclosure')
+  expect(older['access-control-expose-headers']).not.toContain('X-Dataset-Disclosure')
+})

@@ -1,0 +1,41 @@
+import type { DisclosureStatement, RuleStatement } from '../contract/disclosure.ts'
+
+/** The name that `--accept` takes to publish under a looser disclosure rule than before, or under none. */
+export const LOOSER_DISCLOSURE = 'looser_disclosure'
+
+/** The name that `--accept` takes to go on without the list of the dates that were published. */
+export const LOST_DISCLOSURE = 'lost_disclosure'
+
+/** In what a disclosure rule protects less than that of the current release; undefined if in nothing, or if accepted. */
+export function refuseLooser(
+  before: DisclosureStatement | undefined,
+  now: RuleStatement | undefined,
+  { release, accepted }: { release: string; accepted: readonly string[] },
+): string | undefined {
+  if (before === undefined || before === 'none' || accepted.includes(LOOSER_DISCLOSURE)) return undefined
+  const differences = now === undefined ? [withoutRule(before)] : compare(before, now)
+  if (differences.length === 0) return undefined
+  return (
+    `"disclosure" protects customers less than in release ${release}; nothing was published\n` +
+    `${differences.map((each) => `  ${each}`).join('\n')}\n` +
+    'dates that were published keep their rows; to publish further ones so, run: ' +
+    `tokenboard build --accept ${LOOSER_DISCLOSURE}`
+  )
+}
+
+function withoutRule({ rule: { min_contributors, p_percent } }: RuleStatement): string {
+  return `the rule was min_contributors ${min_contributors}, p_percent ${p_percent}, and now there is none`
+}
+
+function compare(before: RuleStatement, now: RuleStatement): string[] {
+  const numbers = (['min_contributors', 'p_percent'] as const)
+    .filter((key) => now.rule[key] < before.rule[key])
+    .map((key) => `${key} was ${before.rule[key]}, and is ${now.rule[key]}`)
+  const units = now.protects.includes('api_keys') && !before.protects.includes('api_keys')
+  const exempt = now.exempt.filter((note) => !before.exempt.includes(note))
+  return [
+    ...numbers,
+    ...(units ? [`it protected ${before.protects.join(' and ') || 'nobody'}, and now API keys for some sources`] : []),
+    ...exempt.map((note) => `usage is exempt that was not: ${JSON.stringify(note)}`),
+  ]
+}

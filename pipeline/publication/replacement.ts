@@ -1,0 +1,124 @@
+import { join } from 'node:path'
+import type { Database } from '../base/database.ts'
+import { toJson } from '../base/json.ts'
+import { DISCLOSURE_FILE, type DisclosureFile } from '../contract/disclosure-file.ts'
+import {
+  DATES_WITHDRAWN,
+  type DateRange,
+  type Manifest,
+  type ManifestDraft,
+  type ReleaseIndex,
+  type ReleaseName,
+  releasePath,
+  VERSION_RULE,
+} from '../contract/manifest.ts'
+import { type RankingRow, type Timestamp, toTimestamp } from '../contract/ranking.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
+import { CHANGES_FILE, changeLog, writeChanges } from '../dataset/change-log.ts'
+import { changedFacts } from '../dataset/changes.ts'
+import { modelFacts } from '../dataset/model-facts.ts'
+import { MODELS_FILE, readModels, writeModels } from '../dataset/models-file.ts'
+import { hasOldCounts, toRanges } from '../dataset/old-counts.ts'
+import type { ModelNames } from '../raw/registry.ts'
+import { readDisclosure, toPeriods } from '../release/disclosure-file.ts'
+import { describeChanges } from '../release/draft-changes.ts'
+import { draftManifest, stageRelease } from '../release/stage.ts'
+import { loadRelease, verifyRelease } from '../release/verify.ts'
+import { releaseChart, releasePage } from '../site/release-page.ts'
+import { isBetween } from './dates-told.ts'
+import { openStaging, type PublicFolder } from './public-folder.ts'
+import type { Staged } from './publish.ts'
+
+export interface Replaced {
+  /** As it will be: releases that are withdrawn are marked. */
+  index: ReleaseIndex
+  /** The current release, of whose rows those on other dates stay. */
+  current: ReleaseName
+  /** The newest release that stays, which the replacement follows. */
+  previous: ReleaseName | undefined
+  dates: DateRange
+}
+
+/**
+ * Makes a release of published rows alone, in the staging folder: those of the current release without some dates. It has
+ * no raw files, so it says nothing of records and inputs. Throws `BuildError` if no row is left.
+ */
+export async function stageReplacement(folder: PublicFolder, replaced: Replaced, database: Database): Promise<Staged> {
+  const { index, dates } = replaced
+  const placeOf = (release: ReleaseName) => join(folder.publicDir, releasePath(release))
+  const from = placeOf(replaced.current)
+  const current = await loadRelease(database, from)
+  const previous = replaced.previous === undefined ? undefined : await loadRelease(database, placeOf(replaced.previous))
+  await database.run('history/create_remaining_rows', { path: join(from, 'rankings-daily.parquet'), ...dates })
+  const rows = current.rows.filter(({ date }) => !isBetween(date, dates))
+  const disclosed = disclosureWithout(await readDisclosure(from, current.manifest), rows)
+  const asOf = oneSecondAfter(index.releases.at(-1)?.as_of ?? current.manifest.as_of)
+  const draft = draftOf(current.manifest, { rows, asOf, since: disclosed?.since ?? null })
+  const facts = [...changedFacts((previous ?? current).manifest, draft, rows), DATES_WITHDRAWN]
+  const changed = describeChanges(
+    { index, current: previous?.manifest, facts, explanation: UNEXPLAINED, version_rule: VERSION_RULE },
+    changeLog(previous?.rows ?? [], rows),
+  )
+  const manifest = { ...draft, ...changed.facts }
+  const models = modelFacts(rows, await namesIn(from, current.manifest, database))
+  const { release, as_of } = manifest
+  const texts = [
+    {
+      path: CHANGES_FILE,
+      media_type: 'text/csv; charset=utf-8',
+      text: writeChanges(changed.rows),
+      rows: changed.rows.length,
+    },
+    { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
+    ...(disclosed === undefined
+      ? []
+      : [{ path: DISCLOSURE_FILE, media_type: 'application/json', text: toJson({ ...disclosed, release, as_of }) }]),
+    releaseChart(rows),
+  ]
+  const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality: undefined })
+  const path = await openStaging(folder.publicDir, release, folder.files)
+  await stageRelease({ draft: manifest, rows, texts, page, folder: path }, database, folder.files)
+  await verifyRelease(database, path)
+  return { path, release }
+}
+
+const UNEXPLAINED = { reason: 'unspecified', note: null } as const
+
+/** The data are those of that instant: the clock of the withdrawal would call dates final that may still change. */
+function oneSecondAfter(asOf: Timestamp): Timestamp {
+  return toTimestamp(new Date(Date.parse(asOf) + 1000))
+}
+
+function draftOf(
+  current: Manifest,
+  { rows, asOf, since }: { rows: readonly RankingRow[]; asOf: Timestamp; since: UtcDate | null },
+): ManifestDraft {
+  const { publisher, synthetic, disclosure: stated } = current
+  const disclosure = stated === undefined || stated === 'none' ? stated : { ...stated, since }
+  const old = toRanges(rows.map(({ date }) => date).filter((date) => hasOldCounts(current, date)))
+  const draft = draftManifest({ rows, asOf, publisher, synthetic, disclosure })
+  return { ...draft, ...(old.length > 0 && { old_counts: old }) }
+}
+
+/** `disclosure.json` for rows that stay. Counts in bands are those of the release that had all of them. */
+function disclosureWithout(file: DisclosureFile | undefined, rows: readonly RankingRow[]): DisclosureFile | undefined {
+  if (file === undefined) return undefined
+  const dates = [...new Set(rows.map(({ date }) => date))]
+  const ruleAt = (date: UtcDate) => file.periods.find((period) => isBetween(date, period))?.rule ?? null
+  const periods = toPeriods(dates.map((date) => ({ date, rule: ruleAt(date) })))
+  return { ...file, periods, since: periods.find(({ rule }) => rule !== null)?.start_date ?? null }
+}
+
+/** The names that a release gives its models. */
+async function namesIn(
+  folder: string,
+  { files }: Manifest,
+  database: Database,
+): Promise<((slug: string) => ModelNames) | undefined> {
+  if (!files.some(({ path }) => path === MODELS_FILE)) return undefined
+  const models = await readModels(database, join(folder, MODELS_FILE))
+  const names = new Map(
+    models.map(({ model_permaslug, name, author, aliases }) => [model_permaslug, { name, author, aliases }]),
+  )
+  return (slug) => names.get(slug) ?? { name: '', author: '', aliases: [] }
+}

@@ -1,0 +1,279 @@
+import { join, resolve } from 'node:path'
+import type { PipelineConfig } from '../base/config.ts'
+import type { Database } from '../base/database.ts'
+import type { Effects } from '../base/effects.ts'
+import { BuildError, CliError, reasonOf } from '../base/errors.ts'
+import type { Files } from '../base/files.ts'
+import { parseFlag } from '../base/json.ts'
+import {
+  type DateRange,
+  isErased,
+  PRIVACY,
+  type ReleaseIndex,
+  type ReleaseName,
+  releasePath,
+  type Withdrawal,
+} from '../contract/manifest.ts'
+import { toTimestamp } from '../contract/ranking.ts'
+import { addDays, daysBetween, UtcDate } from '../contract/utc-date.ts'
+import { describeRange } from '../dataset/old-counts.ts'
+import { currentEntry, readIndex, standingReleases } from '../release/index.ts'
+import { inputListPath } from '../release/inputs.ts'
+import { type PublishedDate, PublishedDates } from '../release/published-dates.ts'
+import { saltsOf } from '../release/salt.ts'
+import { readManifest } from '../release/verify.ts'
+import { type Workspace, withScratch, withWorkspace } from '../rollup/workspace.ts'
+import { isBetween, toldOf } from './dates-told.ts'
+import { closeStaging, type PublicFolder } from './public-folder.ts'
+import { publishWithdrawal, recover } from './publish.ts'
+import { stageReplacement } from './replacement.ts'
+import { markWithdrawn, withTombstones } from './tombstone.ts'
+
+export interface WithdrawDatesOptions {
+  /** A date, or two with `..` between them. */
+  dates: string
+  /** Whether later releases may have the dates again. */
+  republish?: boolean
+  dryRun?: boolean
+}
+
+export interface WithdrawDatesSummary {
+  /** `unchanged`: no release tells of the dates any more. */
+  outcome: 'withdrawn' | 'would_withdraw' | 'unchanged'
+  start_date: UtcDate
+  end_date: UtcDate
+  withdrawn_at: Withdrawal['withdrawn_at']
+  republish: boolean
+  /** The releases that told of the dates. */
+  releases: ReleaseName[]
+  /** Those whose hashes had no salt: whoever kept such a hash can check guesses of the rows with it. */
+  unsalted: ReleaseName[]
+  /** The current release afterwards; null if a dry run would make it. */
+  current: ReleaseName | null
+  /** Whether the current release is one of the other rows of the one before. */
+  is_replaced: boolean
+}
+
+/**
+ * Takes dates out of all that is published, for good unless `republish`: withdraws each release that tells of them, and
+ * makes a release of the other rows of the current one. Needs no raw files. Run it again after a stop. Throws `CliError`
+ * for dates that no release has, `BuildError` if nothing would be left.
+ */
+export async function withdrawDates(
+  config: PipelineConfig,
+  effects: Effects,
+  { dates: given, republish = false, dryRun = false }: WithdrawDatesOptions,
+): Promise<WithdrawDatesSummary> {
+  const publicDir = resolve(config.publicDir)
+  const dates = readRange(given)
+  const found = await readIndex(publicDir)
+  // Check before the workspace is made, so that a typo leaves no folders.
+  checkKnown(dates, found)
+  const asked = { dates, republish, at: toTimestamp(config.asOf ?? effects.now()) }
+  if (dryRun) return tryOut(config, asked, await markWithdrawn(publicDir, found), effects)
+  return withWorkspace(config, effects, async ({ database, stateDir, reach, secret }) => {
+    await database.confine(reach)
+    const { files } = effects
+    const folder = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
+    const { index } = await recover(folder, database)
+    const planned = await plan(publicDir, index, asked, database)
+    const path = PublishedDates.pathIn(config.dataDir, await isSynthetic(publicDir, index))
+    const ledger = await PublishedDates.open(path, await secret.keyFor('dates'))
+    const isNeeded = planned.releases.length > 0
+    const next = isNeeded ? await takeOut({ folder, ledger, index }, planned, database, effects) : index
+    await eraseInputs(next, folder)
+    if (republish) await letBack(ledger, dates, folder)
+    else if (!isNeeded) await leaveOut(ledger, planned, { index, files })
+    return summarize(isNeeded ? 'withdrawn' : 'unchanged', planned, currentEntry(next)?.release)
+  })
+}
+
+interface Asked {
+  dates: DateRange
+  republish: boolean
+  at: Withdrawal['withdrawn_at']
+}
+
+interface Plan extends Asked {
+  releases: readonly ReleaseName[]
+  unsalted: ReleaseName[]
+  /** The release that had each date first. */
+  firsts: ReadonlyMap<UtcDate, ReleaseName>
+  /** The current release, if another one of its rows must take its place. */
+  replaced: ReleaseName | undefined
+  /** The newest release that stays. */
+  previous: ReleaseName | undefined
+}
+
+async function tryOut(
+  config: PipelineConfig,
+  asked: Asked,
+  index: ReleaseIndex,
+  effects: Effects,
+): Promise<WithdrawDatesSummary> {
+  const tried = async ({ database, reach, publicDir }: Workspace) => {
+    await database.confine(reach)
+    const planned = await plan(publicDir, index, asked, database)
+    const isNeeded = planned.releases.length > 0
+    return summarize(
+      isNeeded ? 'would_withdraw' : 'unchanged',
+      planned,
+      planned.replaced ? undefined : planned.previous,
+    )
+  }
+  return withScratch(config, effects, tried, { knowsNothing: true })
+}
+
+function summarize(
+  outcome: WithdrawDatesSummary['outcome'],
+  { dates, at, republish, releases, unsalted, replaced }: Plan,
+  current: ReleaseName | undefined,
+): WithdrawDatesSummary {
+  return {
+    outcome,
+    ...dates,
+    withdrawn_at: at,
+    republish,
+    releases: [...releases],
+    unsalted,
+    current: current ?? null,
+    is_replaced: replaced !== undefined,
+  }
+}
+
+function readRange(given: string): DateRange {
+  const [start = '', end = start, ...more] = given.split('..')
+  if (more.length > 0) throw new CliError(`--dates ${given} must be a date, or two such as 2026-03-01..2026-03-07`)
+  const [start_date, end_date] = [parseFlag('--dates', UtcDate, start), parseFlag('--dates', UtcDate, end)]
+  if (start_date <= end_date) return { start_date, end_date }
+  throw new CliError(`--dates ${given}: ${end_date} is before ${start_date}`)
+}
+
+/** Throws `CliError` if no release ever reached one of the dates: it may be a slip. */
+function checkKnown({ start_date, end_date }: DateRange, { releases }: ReleaseIndex): void {
+  const first = releases.map((entry) => entry.start_date).sort()[0]
+  const last = releases
+    .map((entry) => entry.end_date)
+    .sort()
+    .at(-1)
+  if (first === undefined || last === undefined) throw new CliError('--dates: nothing was published yet')
+  const unknown = [start_date, end_date].find((date) => date < first || date > last)
+  if (unknown === undefined) return
+  throw new CliError(`--dates: no release has ${unknown}; they reach from ${first} to ${last}`)
+}
+
+async function plan(publicDir: string, index: ReleaseIndex, asked: Asked, database: Database): Promise<Plan> {
+  checkClock(index, asked)
+  const standing = index.releases.filter(({ status }) => status !== 'withdrawn')
+  const releases: ReleaseName[] = []
+  const firsts = new Map<UtcDate, ReleaseName>()
+  let hasOthers = false
+  for (const { release } of standing) {
+    const told = await toldOf(join(publicDir, releasePath(release)), asked.dates, database)
+    for (const date of told.dates) if (!firsts.has(date)) firsts.set(date, release)
+    if (told.isAny) releases.push(release)
+    hasOthers = told.hasOthers
+  }
+  const isTold = ({ release }: { release: ReleaseName }) => releases.includes(release)
+  const previous = standing.findLast((entry) => !isTold(entry))?.release
+  const current = standing.at(-1)
+  const isCurrentTold = current !== undefined && isTold(current)
+  if (isCurrentTold && !hasOthers && previous === undefined) {
+    throw new BuildError(
+      `no release has another date than ${describeRange(asked.dates)}: without it nothing would be current; ` +
+        'take the whole folder offline instead',
+    )
+  }
+  const unsalted = standing.filter((entry) => isTold(entry) && entry.salt === undefined).map(({ release }) => release)
+  const replaced = isCurrentTold && hasOthers ? current.release : undefined
+  return { ...asked, releases, unsalted, firsts, replaced, previous }
+}
+
+function checkClock({ releases }: ReleaseIndex, { at }: Asked): void {
+  const newest = releases.at(-1)
+  if (newest === undefined || at >= newest.as_of) return
+  throw new BuildError(
+    `AS_OF ${at} is before that of the newest release, ${newest.as_of}; give a later one, or check the clock`,
+  )
+}
+
+async function isSynthetic(publicDir: string, index: ReleaseIndex): Promise<boolean> {
+  const current = currentEntry(index)
+  return current !== undefined && (await readManifest(join(publicDir, releasePath(current.release)))).synthetic
+}
+
+interface Held {
+  folder: PublicFolder
+  ledger: PublishedDates
+  index: ReleaseIndex
+}
+
+/** Stages all that follows, lists the dates as withdrawn, and switches. */
+async function takeOut(
+  { folder, ledger, index }: Held,
+  planned: Plan,
+  database: Database,
+  { signal, report, files }: Effects,
+): Promise<ReleaseIndex> {
+  const { dates, releases, replaced, previous, at } = planned
+  const withdrawal = { withdrawn_at: at, reason: PRIVACY }
+  report({ kind: 'stage', stage: 'withdraw' })
+  let hasBegun = false
+  try {
+    const marked = withTombstones(index, releases, { withdrawal, isErased: true })
+    const staged =
+      replaced && (await stageReplacement(folder, { index: marked, current: replaced, previous, dates }, database))
+    const taken = { releases: [...releases], withdrawal, staged: staged || undefined }
+    const next = await publishWithdrawal(folder, index, taken, database, async () => {
+      signal.throwIfAborted()
+      hasBegun = true
+      await leaveOut(ledger, planned, { index, files })
+    })
+    report({ kind: 'done', stage: 'withdraw', detail: `${describeRange(dates)}, and all that followed from it` })
+    return next
+  } catch (error) {
+    if (!hasBegun) {
+      await closeStaging(folder.publicDir, files)
+      throw error
+    }
+    const why = signal.aborted ? 'stopped' : reasonOf(error)
+    throw new BuildError(
+      `the withdrawal of ${describeRange(dates)} is not complete: ${why}; run the same command again`,
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+/** Erases the rows of each date of the range, and has later builds leave it out, also if it never had rows. */
+async function leaveOut(
+  ledger: PublishedDates,
+  { dates, firsts, at }: Plan,
+  { index, files }: { index: ReleaseIndex; files: Files },
+): Promise<void> {
+  const known = new Map(ledger.all.map((each) => [each.date, each]))
+  const newest = standingReleases(index).at(-1) ?? ''
+  const count = daysBetween(dates.start_date, dates.end_date) + 1
+  const all = Array.from({ length: count }, (_, day) => addDays(dates.start_date, day))
+  const withdrawn = all.map((date): PublishedDate => {
+    const { release = firsts.get(date) ?? newest, rule = null, withdrawn_at = at } = known.get(date) ?? {}
+    return { date, release, rule, joined_cells: 0, rows: [], withdrawn_at }
+  })
+  ledger.replace(withdrawn)
+  await ledger.write(files)
+}
+
+/** Removes the names of the files that withdrawn releases were made from, and what the last build said of customers. */
+async function eraseInputs({ releases }: ReleaseIndex, { dataDir, stateDir, files }: PublicFolder): Promise<void> {
+  for (const entry of releases) if (isErased(entry)) await files.remove(inputListPath(dataDir, entry.release))
+  await files.remove(join(stateDir, 'disclosure.json'))
+}
+
+/** Only after the switch: until then a build must not publish the dates. */
+async function letBack(ledger: PublishedDates, dates: DateRange, { files }: PublicFolder): Promise<void> {
+  const known = ledger.all.filter(({ date, withdrawn_at }) => withdrawn_at !== undefined && isBetween(date, dates))
+  ledger.forget(known.map(({ date }) => date))
+  if (ledger.isEmpty) await files.remove(ledger.path)
+  else await ledger.write(files)
+}

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest'
+import { Band, bandOf } from '../../pipeline/contract/disclosure.ts'
+import { bandedQuality } from '../../pipeline/dataset/banded-quality.ts'
+import { Account } from '../../pipeline/dataset/quality.ts'
+import { countRecords } from '../../pipeline/dataset/records.ts'
+import type { Excluded } from '../../pipeline/raw/records.ts'
+import { manifestOf } from '../support/manifest.ts'
+
+const quality = (...excluded: Pick<Excluded, 'reason' | 'records'>[]) => {
+  const account = new Account()
+  const record = { source: 'a', date: '2025-03-01', model_permaslug: 'acme/one', tokens: 1n }
+  for (const each of excluded) account.add({ ...record, ...each })
+  const outside = [{ date: '2024-12-31', records: 12n, tokens: '1' }]
+  const ranking = { rows: [], models: 1, published_records: 12_345n, outside, ruled: undefined }
+  return bandedQuality(manifestOf(), { account, records: countRecords(ranking, account) })
+}
+
+it.each([
+  [0, 'fewer than 10'],
+  [9, 'fewer than 10'],
+  [10, '10 to 99'],
+  [99, '10 to 99'],
+  [100, '100 to 999'],
+  [12_345, '10000 to 99999'],
+])('puts %d into the band %s', (count, band) => {
+  expect(bandOf(count)).toBe(band)
+  expect(Band.safeParse(band).success).toBe(true)
+})
+
+it('has every count as a band, none of them left out, and no date', () => {
+  const few = 'fewer than 10'
+  expect(quality({ reason: 'duplicate', records: 150n }, { reason: 'invalid_model', records: 10n })).toEqual({
+    dataset: 'rankings-daily',
+    release: '20261120T001200Z',
+    as_of: '2026-11-20T00:12:00Z',
+    synthetic: false,
+    records: {
+      published: '10000 to 99999',
+      duplicates: '100 to 999',
+      left_out: few,
+      archived_date: few,
+      rejected: {
+        malformed_record: few,
+        invalid_timestamp: few,
+        invalid_token_count: few,
+        invalid_model: '10 to 99',
+        invalid_visibility: few,
+      },
+      before_dataset_start: '10 to 99',
+      not_yet_complete: few,
+      token_parts_disagree: {
+        cached_above_prompt: few,
+        reasoning_above_completion: few,
+        output_above_total: few,
+        parts_not_total: few,
+      },
+    },
+  })
+})
+
+it('does not differ by one record, or by usage that is not public', () => {
+  const one = quality({ reason: 'duplicate', records: 1n }, { reason: 'withheld', records: 5_000n })
+  expect(one).toEqual(quality({ reason: 'private', records: 70n }))
+})

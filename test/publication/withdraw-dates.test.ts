@@ -1,0 +1,344 @@
+/** `tokenboard withdraw --reason privacy --dates`: nothing published tells of the dates, and a stop at any step is mended. */
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { toJson } from '../../pipeline/base/json.ts'
+import { Coverage } from '../../pipeline/contract/history.ts'
+import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
+import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
+import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
+import { text } from '../support/history.ts'
+import {
+  buildIn,
+  copyWorkspace,
+  createWorkspace,
+  newWorkspace,
+  publishedCsv,
+  readLatest,
+  removeWorkspace,
+  rowsOf,
+  runCli,
+  settings,
+  snapshotTree,
+  type Workspace,
+  withdrawDatesIn,
+} from '../support/pipeline.ts'
+import { deliver, release, type Use, verifyFolder } from '../support/releases.ts'
+import { newRuledGateway, type RuledGateway, SAFE } from '../support/ruled-gateway.ts'
+
+const [FIRST, SECOND, THIRD] = ['20250305T100000Z', '20250309T100000Z', '20250310T100000Z']
+/** What takes the place of the third one. */
+const NEXT = '20250310T100001Z'
+const AT = '2025-03-10T12:00:00Z'
+const DATES = '2025-03-02..2025-03-03'
+/** Tokens of the dates, of their first and second count, and what they changed by. */
+const SECRETS = /73019|73\.019|73,019|81547|81,547|81573|81,573|\b26\b/
+
+let original: Workspace
+
+/** Three releases: the first has none of the dates; the third restates one of them, and a date that stays. */
+beforeAll(async () => {
+  original = await createWorkspace()
+  await release(original, [['2025-02-27', 11]], '2025-03-05T10:00:00Z')
+  await release(original, [['2025-02-27', 11], ['2025-03-01', 17], ['2025-03-02', 73019], ['2025-03-03', 81547, 'secret']], '2025-03-09T10:00:00Z') // biome-ignore format: rows
+  await release(original, [['2025-02-27', 12], ['2025-03-01', 17], ['2025-03-02', 73019], ['2025-03-03', 81573, 'secret'], ['2025-03-04', 19]], '2025-03-10T10:00:00Z') // biome-ignore format: rows
+})
+
+afterAll(() => removeWorkspace(original))
+
+const REST = ['2025-02-27 a 12', '2025-03-01 a 17', '2025-03-04 a 19']
+
+/** The files below a folder that tell a number of the dates, or the model that only they had. */
+async function tellers(folder: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    const bytes = await readFile(path)
+    const plain = (path.endsWith('.gz') ? await promisify(gunzip)(bytes) : bytes).toString('latin1')
+    if (/secret/.test(plain) || (/\.(csv|json|html|svg|atom|gz|md)$/.test(path) && SECRETS.test(plain)))
+      found.push(path)
+  }
+  return found
+}
+
+async function readIndexOf(workspace: Workspace): Promise<ReleaseIndex> {
+  return ReleaseIndex.parse(JSON.parse(await text(workspace, 'releases/index.json')))
+}
+
+it('leaves no number of the dates, a current release of all other rows, and everything verifiable', async () => {
+  const workspace = await copyWorkspace(original)
+  expect((await tellers(workspace.publicDir)).length).toBeGreaterThan(20)
+  expect(await withdrawDatesIn(workspace, DATES, AT)).toEqual({
+    outcome: 'withdrawn',
+    start_date: '2025-03-02',
+    end_date: '2025-03-03',
+    withdrawn_at: AT,
+    republish: false,
+    releases: [SECOND, THIRD],
+    unsalted: [SECOND, THIRD],
+    current: NEXT,
+    is_replaced: true,
+  })
+  expect(await tellers(workspace.publicDir)).toEqual([])
+  expect(rowsOf(await publishedCsv(workspace))).toEqual(REST)
+  expect(await verifyFolder(workspace.publicDir)).toMatchObject({ latest: NEXT, outdated_pages: [] })
+})
+
+it('removes the hashes of withdrawn releases from the index and the tombstones, and the names of their inputs', async () => {
+  const workspace = await copyWorkspace(original)
+  await withdrawDatesIn(workspace, DATES, AT)
+  const { releases } = await readIndexOf(workspace)
+  const withdrawal = { withdrawn_at: AT, reason: 'privacy' }
+  expect(releases.map(({ release, status }) => `${release} ${status}`)).toEqual([
+    `${FIRST} superseded`,
+    `${SECOND} withdrawn`,
+    `${THIRD} withdrawn`,
+    `${NEXT} current`,
+  ])
+  const before = await readIndexOf(original)
+  expect(releases.slice(0, 3).map(({ hash }) => hash)).toEqual(before.releases.map(({ hash }) => hash))
+  for (const entry of releases.slice(1, 3)) {
+    expect(entry).toMatchObject({ withdrawal })
+    expect(Object.keys(entry)).not.toEqual(expect.arrayContaining(['content_hash']))
+    expect(Object.keys(entry)).not.toEqual(expect.arrayContaining(['manifest_sha256']))
+    const tombstone = await text(workspace, `releases/${entry.release}/TOMBSTONE.json`)
+    expect(tombstone).toContain('"reason": "privacy"')
+    expect(tombstone).not.toMatch(/sha256/)
+  }
+  expect((await readdir(join(workspace.dataDir, 'provenance'))).sort()).toEqual([`${FIRST}.json`])
+})
+
+it('keeps days and months that stay as they are, and says that the others were removed', async () => {
+  const workspace = await copyWorkspace(original)
+  const day = await text(workspace, 'daily/2025-03-01.json')
+  await withdrawDatesIn(workspace, DATES, AT)
+  expect(await text(workspace, 'daily/2025-03-01.json')).toBe(day)
+  const { days, months } = Coverage.parse(JSON.parse(await text(workspace, 'coverage.json')))
+  expect(days.filter(({ reason }) => reason === 'removed')).toMatchObject([
+    { date: '2025-03-02', rows: 0, total_tokens: '0', content_hash: null, revision: 1 },
+    { date: '2025-03-03', rows: 0, total_tokens: '0', content_hash: null, revision: 2 },
+  ])
+  expect(months.at(-1)).toMatchObject({ month: '2025-03', revision: 3, total_tokens: '36', release: NEXT })
+})
+
+it('takes the place of all releases if each has the dates', async () => {
+  const workspace = await newWorkspace()
+  await release(workspace, [['2025-03-01', 17], ['2025-03-02', 73019]], '2025-03-08T10:00:00Z') // biome-ignore format: rows
+  await release(workspace, [['2025-03-01', 18], ['2025-03-02', 73019], ['2025-03-03', 5]], '2025-03-09T10:00:00Z') // biome-ignore format: rows
+  const summary = await withdrawDatesIn(workspace, '2025-03-02', AT)
+  expect(summary).toMatchObject({ current: '20250309T100001Z', is_replaced: true })
+  expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-01 a 18', '2025-03-03 a 5'])
+  expect(await tellers(workspace.publicDir)).toEqual([])
+  await verifyFolder(workspace.publicDir)
+})
+
+it('keeps a current release that does not tell of the dates', async () => {
+  const workspace = await newWorkspace()
+  await release(workspace, [['2025-03-01', 17], ['2025-03-02', 73019]], '2025-03-07T10:00:00Z') // biome-ignore format: rows
+  // Its changes list what it removes.
+  await release(workspace, [['2025-03-01', 17]], '2025-03-08T10:00:00Z')
+  await release(workspace, [['2025-03-01', 17], ['2025-03-03', 5]], '2025-03-09T10:00:00Z') // biome-ignore format: rows
+  expect(await withdrawDatesIn(workspace, '2025-03-02', AT)).toMatchObject({
+    releases: ['20250307T100000Z', '20250308T100000Z'],
+    current: '20250309T100000Z',
+    is_replaced: false,
+  })
+  expect(await tellers(workspace.publicDir)).toEqual([])
+  await verifyFolder(workspace.publicDir)
+})
+
+it('refuses to take out all dates that there are', async () => {
+  const workspace = await newWorkspace()
+  await release(workspace, [['2025-03-02', 73019]], '2025-03-08T10:00:00Z')
+  const before = await snapshotTree(workspace.publicDir)
+  const withdrawing = withdrawDatesIn(workspace, '2025-03-02', AT)
+  await expect(withdrawing).rejects.toThrow(/no release has another date than 2025-03-02/)
+  expect(await snapshotTree(workspace.publicDir)).toEqual(before)
+})
+
+it('does nothing more when it is run again', async () => {
+  const workspace = await copyWorkspace(original)
+  await withdrawDatesIn(workspace, DATES, AT)
+  const before = await snapshotTree(workspace.root)
+  const again = await withdrawDatesIn(workspace, DATES, '2025-03-11T12:00:00Z')
+  expect(again).toMatchObject({ outcome: 'unchanged', releases: [], current: NEXT })
+  const ofState = (tree: Record<string, string>) =>
+    Object.entries(tree).filter(([path]) => !path.startsWith('data/state'))
+  expect(ofState(await snapshotTree(workspace.root))).toEqual(ofState(before))
+})
+
+it.each([
+  [['--reason', 'privacy'], /give the name of a release/],
+  [['--reason', 'privacy', '--republish', FIRST], /--republish goes with --dates/],
+  [['--reason', 'privacy', '--dates', '2025-03-02', FIRST], /give no release with it/],
+  [['--reason', 'It was wrong.', '--dates', '2025-03-02'], /--dates goes with --reason privacy/],
+  [['--reason', 'privacy', '--dates', '2025-03-32'], /--dates is not a date of the calendar: "2025-03-32"/],
+  [['--reason', 'privacy', '--dates', '2025-03-03..2025-03-02'], /2025-03-02 is before 2025-03-03/],
+  [['--reason', 'privacy', '--dates', '2025-03-02..2025-04-02'], /no release has 2025-04-02/],
+  [['--reason', 'privacy', '--dates', '2025-03-01..2025-03-02..2025-03-03'], /must be a date, or two/],
+])('%j is a wrong command line', async (args, message) => {
+  const { code, stderr } = await runCli(['withdraw', ...args], settings(original, AT))
+  expect(code).toBe(2)
+  expect(stderr).toMatch(message)
+})
+
+it('says what it would do with --dry-run, and changes nothing', async () => {
+  const workspace = await copyWorkspace(original)
+  const before = await snapshotTree(workspace.root)
+  const args = ['withdraw', '--reason', 'privacy', '--dates', DATES, '--dry-run', '--json']
+  const { code, stdout, stderr } = await runCli(args, settings(workspace, AT))
+  expect(code, stderr).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ outcome: 'would_withdraw', releases: [SECOND, THIRD], current: null })
+  expect(stderr).toContain('dry run: 2025-03-02 to 2025-03-03 would be taken out; nothing was changed')
+  expect(stderr).toContain('2 releases had hashes without a salt')
+  expect(await snapshotTree(workspace.root)).toEqual(before)
+})
+
+it('a stop at any step leaves the old releases or none of the dates, and the same command completes it', async () => {
+  const whole = await copyWorkspace(original)
+  const { files: counted, steps } = recordSteps()
+  await withdrawDatesIn(whole, DATES, AT, { files: counted })
+  const expected = await snapshotTree(whole.publicDir)
+  let completed = 0
+  for (const last of someSteps(steps, 59)) {
+    const workspace = await copyWorkspace(original)
+    await expect(withdrawDatesIn(workspace, DATES, AT, { files: crashAfter(last) })).rejects.toThrow(LOST)
+    const { path } = await readLatest(workspace)
+    expect(await text(workspace, `${path}manifest.json`), `lost after step ${last}`).toContain('"content_hash"')
+    const { outcome } = await withdrawDatesIn(workspace, DATES, AT)
+    if (outcome === 'unchanged') completed += 1
+    expect(await snapshotTree(workspace.publicDir), `lost after step ${last}`).toEqual(expected)
+    expect(await readdir(join(workspace.dataDir, 'provenance'))).toEqual([`${FIRST}.json`])
+    await removeWorkspace(workspace)
+  }
+  expect(completed).toBeGreaterThan(2)
+})
+
+it('changes nothing when Ctrl-C comes before the switch', async () => {
+  const workspace = await copyWorkspace(original)
+  const before = await snapshotTree(workspace.publicDir)
+  const controller = new AbortController()
+  const files = filesAfter((path) => {
+    if (String(path).endsWith(`${NEXT}/manifest.json`)) controller.abort()
+  })
+  const withdrawing = withdrawDatesIn(workspace, DATES, AT, { files, signal: controller.signal })
+  await expect(withdrawing).rejects.toThrow()
+  expect(await snapshotTree(workspace.publicDir)).toEqual(before)
+  expect(await readdir(join(workspace.dataDir, 'disclosure'))).toEqual(['secret.key'])
+})
+
+describe('later builds', () => {
+  const logs: Use[] = [['2025-02-27', 12], ['2025-03-01', 17], ['2025-03-02', 73019], ['2025-03-03', 81573, 'secret'], ['2025-03-04', 19], ['2025-03-10', 23]] // biome-ignore format: rows
+
+  it('leave the dates out, whatever the records say', async () => {
+    const workspace = await copyWorkspace(original)
+    await withdrawDatesIn(workspace, DATES, AT)
+    await deliver(workspace, logs)
+    const { warnings } = await buildIn(workspace, '2025-03-11T10:00:00Z')
+    expect(rowsOf(await publishedCsv(workspace))).toEqual([...REST, '2025-03-10 a 23'])
+    expect(warnings.map(({ date }) => date)).not.toContain('2025-03-02')
+    expect(await tellers(workspace.publicDir)).toEqual([])
+    await verifyFolder(workspace.publicDir)
+  })
+
+  it('have the dates again after --republish, and nothing is kept of the withdrawal', async () => {
+    const workspace = await copyWorkspace(original)
+    await withdrawDatesIn(workspace, DATES, AT)
+    const back = await withdrawDatesIn(workspace, '2025-03-03', AT, {}, { republish: true })
+    expect(back).toMatchObject({ outcome: 'unchanged', republish: true })
+    await deliver(workspace, logs)
+    await buildIn(workspace, '2025-03-11T10:00:00Z')
+    expect(rowsOf(await publishedCsv(workspace)).filter((row) => row < '2025-03-04')).toEqual([
+      '2025-02-27 a 12',
+      '2025-03-01 a 17',
+      '2025-03-03 secret 81573',
+    ])
+    await verifyFolder(workspace.publicDir)
+    await withdrawDatesIn(workspace, DATES, '2025-03-12T10:00:00Z', {}, { republish: true })
+    expect(await readdir(join(workspace.dataDir, 'disclosure'))).toEqual(['secret.key'])
+  })
+
+  it('stop if a withdrawal stopped before its switch, because changes.csv would list the rows', async () => {
+    const workspace = await copyWorkspace(original)
+    const files = filesAfter((path) => {
+      if (String(path).endsWith('.staging/switching')) throw new Error('no space left')
+    })
+    await expect(withdrawDatesIn(workspace, DATES, AT, { files })).rejects.toThrow(
+      'the withdrawal of 2025-03-02 to 2025-03-03 is not complete: no space left; run the same command again',
+    )
+    await expect(buildIn(workspace, '2025-03-11T10:00:00Z')).rejects.toThrow(
+      /has 2025-03-02 to 2025-03-03, which .* complete it: tokenboard withdraw --reason privacy --dates 2025-03-02\.\.2025-03-03/,
+    )
+    await withdrawDatesIn(workspace, DATES, AT)
+    expect(await tellers(workspace.publicDir)).toEqual([])
+  })
+})
+
+it('cannot make again what it made of published rows', async () => {
+  const workspace = await copyWorkspace(original)
+  await withdrawDatesIn(workspace, DATES, AT)
+  const { code, stderr } = await runCli(['reproduce', NEXT], settings(workspace, AT))
+  expect(code).toBe(2)
+  expect(stderr).toContain('was made of published rows when dates were taken out')
+})
+
+it('refuses an index whose hashes were removed without a privacy withdrawal', async () => {
+  const workspace = await copyWorkspace(original)
+  const path = join(workspace.publicDir, INDEX_PATH)
+  const { releases, ...rest } = await readIndexOf(workspace)
+  const [first, ...others] = releases.map(({ content_hash: _, manifest_sha256: _manifest, ...entry }) => entry)
+  await writeFile(path, toJson({ ...rest, releases: [first, ...others] }))
+  await expect(verifyFolder(workspace.publicDir)).rejects.toThrow(
+    /content_hash: must be there, unless the release was withdrawn for privacy/,
+  )
+})
+
+describe('under a disclosure rule', () => {
+  const TAKEN_OUT = '2025-03-02'
+
+  /** Two releases with three dates. */
+  async function publishedGateway(): Promise<RuledGateway> {
+    const gateway = await newRuledGateway()
+    await gateway.deliver('2025-03-01', { a: SAFE })
+    await gateway.deliver('2025-03-02', { a: SAFE, b: { dora: 73019, ben: 60000, cleo: 50000 } })
+    await gateway.build('2025-03-04')
+    await gateway.deliver('2025-03-03', { a: SAFE })
+    await gateway.build('2025-03-05')
+    return gateway
+  }
+
+  it('removes salts from the index and rows from the list of dates, which later builds leave out', async () => {
+    const gateway = await publishedGateway()
+    const { workspace } = gateway
+    const salts = (await readIndexOf(workspace)).releases.map(({ salt }) => salt)
+    expect(salts).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)])
+    expect(salts[0]).not.toBe(salts[1])
+    const summary = await withdrawDatesIn(workspace, TAKEN_OUT, '2025-03-05T13:00:00Z')
+    expect(summary).toMatchObject({ unsalted: [], is_replaced: true })
+    await gateway.verify()
+    const { releases } = await readIndexOf(workspace)
+    expect(releases.map(({ salt }) => salt !== undefined)).toEqual([false, false, true])
+    expect(await gateway.days()).toEqual(['2025-03-01 final', '2025-03-02 not_published', '2025-03-03 final'])
+    expect(await gateway.disclosure()).toMatchObject({ since: '2025-03-01', release: '20250305T120001Z' })
+    const dates = await readFile(gateway.datesFile, 'utf8')
+    expect(dates).toContain('"date":"2025-03-02","release":"20250304T120000Z"')
+    expect(dates).toContain('"withdrawn_at":"2025-03-05T13:00:00Z"')
+    expect(dates).not.toContain('183019')
+
+    await gateway.deliver('2025-03-04', { a: SAFE })
+    expect(await gateway.build('2025-03-06')).toEqual(['2025-03-01 a 60', '2025-03-03 a 60', '2025-03-04 a 60'])
+    await gateway.verify()
+    expect(await gateway.reproduce('2025-03-06')).toMatchObject({ equal: true })
+  })
+
+  it('publishes the dates again without a customer who was removed', async () => {
+    const gateway = await publishedGateway()
+    await gateway.deliver('2025-03-02', { a: { ben: 20, cleo: 10, emil: 5 } })
+    await withdrawDatesIn(gateway.workspace, TAKEN_OUT, '2025-03-05T13:00:00Z', {}, { republish: true })
+    expect(await gateway.build('2025-03-06')).toEqual(['2025-03-01 a 60', '2025-03-02 a 35', '2025-03-03 a 60'])
+    await gateway.verify()
+  })
+})

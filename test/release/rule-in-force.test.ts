@@ -1,0 +1,212 @@
+/** Releases under a disclosure rule, one after the other: what is published, and what never changes again. */
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { filesAfter } from '../support/crash.ts'
+import {
+  buildIn,
+  copyWorkspace,
+  publishedCsv,
+  releaseFolder,
+  rowsOf,
+  runCli,
+  settings,
+  snapshotTree,
+  writeInput,
+} from '../support/pipeline.ts'
+import { newRuledGateway, RULE, type RuledGateway, SAFE } from '../support/ruled-gateway.ts'
+
+const FULL_RULE = { ...RULE, revise: 'never' }
+
+it('names what is safe, sums the rest, and publishes a date once', async () => {
+  const gateway = await newRuledGateway()
+  await gateway.deliver('2025-03-01', { 'v/big': SAFE, 'v/solo': { anna: 7 }, 'v/pair': { ben: 6, cleo: 5, dora: 4 } })
+  await gateway.deliver('2025-03-02', { 'v/solo': { anna: 100 } })
+  await gateway.deliver('2025-03-03', { 'v/big': SAFE })
+  const first = ['2025-03-01 v/big 60', '2025-03-01 other 22']
+  expect(await gateway.build('2025-03-04')).toEqual(first)
+  expect(await gateway.days()).toEqual(['2025-03-01 final', '2025-03-02 not_published'])
+  const statement = { rule: FULL_RULE, since: '2025-03-01', protects: ['customers'], exempt: [] }
+  const dates = { end_date: '2025-03-02', provisional_from: '2025-03-03' }
+  expect(await gateway.manifest()).toMatchObject({ ...dates, disclosure: statement })
+  expect(await gateway.disclosure()).toEqual({
+    dataset: 'rankings-daily',
+    release: '20250304T120000Z',
+    as_of: '2025-03-04T12:00:00Z',
+    synthetic: false,
+    ...statement,
+    periods: [{ start_date: '2025-03-01', end_date: '2025-03-01', rule: FULL_RULE }],
+    joined_cells: 'fewer than 10',
+    dates_not_published: 'fewer than 10',
+  })
+  const derived = ['derive', await releaseFolder(gateway.workspace), '--out', join(gateway.workspace.root, 'derived')]
+  expect(await runCli(derived, {})).toMatchObject({ code: 0 })
+
+  // Late records, an opt-out, and a date that becomes safe.
+  await gateway.deliver('2025-03-01', { 'v/big': { ben: 20, cleo: 10 }, 'v/late': SAFE })
+  await gateway.deliver('2025-03-02', { 'v/solo': { anna: 100, ben: 90, cleo: 80 } })
+  const second = [...first, '2025-03-02 v/solo 270', '2025-03-03 v/big 60']
+  expect(await gateway.build('2025-03-05')).toEqual(second)
+  expect(await gateway.days()).toEqual(['2025-03-01 final', '2025-03-02 final', '2025-03-03 final'])
+  await gateway.verify()
+  expect(await gateway.privateDetail()).toMatchObject({
+    joined_cells: [{ date: '2025-03-01', cells: 2 }],
+    not_published: [],
+    late: [{ date: '2025-03-01', published_tokens: '82', counted_tokens: '90' }],
+  })
+  await gateway.startFromNothing()
+  expect(await gateway.build('2025-03-06')).toEqual(second)
+})
+
+it('freezes what was published before the rule, whatever the registry says later', async () => {
+  const gateway = await newRuledGateway(undefined)
+  await writeInput(gateway.workspace, 'models.json', models({ 'v/solo': true, 'v/big': true }))
+  const source = { visibility: 'registry' }
+  const top = { models: 'models.json', max_withheld_share: 1 }
+  await gateway.rule(undefined, source, top)
+  await gateway.deliver('2025-03-01', { 'v/solo': { anna: 7 } })
+  await gateway.deliver('2025-03-03', { 'v/solo': { anna: 8 } })
+  const before = await gateway.build('2025-03-04')
+  await gateway.rule({ ...RULE, publish_after_days: 3 }, source, top)
+  await writeInput(gateway.workspace, 'models.json', models({ 'v/solo': false, 'v/big': true }))
+  await gateway.deliver('2025-03-04', { 'v/solo': { anna: 8 }, 'v/big': SAFE })
+  expect(await gateway.build('2025-03-05')).toEqual(before)
+  const manifest = await gateway.manifest()
+  expect(manifest).toMatchObject({ end_date: '2025-03-03', disclosure: { since: null } })
+  expect(manifest.changes?.facts).toContain('disclosure')
+  expect((await gateway.disclosure()).periods).toEqual([
+    { start_date: '2025-03-01', end_date: '2025-03-03', rule: null },
+  ])
+  expect(await gateway.days()).toEqual(['2025-03-01 final', '2025-03-02 not_published', '2025-03-03 final'])
+  expect(await gateway.build('2025-03-08')).toEqual([...before, '2025-03-04 v/big 60'])
+  expect(await readFile(join(await releaseFolder(gateway.workspace), 'models.csv'), 'utf8')).toContain('\nv/solo,,,[],')
+  await gateway.verify()
+  for (const date of ['2025-03-04', '2025-03-05', '2025-03-08']) {
+    if (date === '2025-03-04')
+      await writeInput(gateway.workspace, 'models.json', models({ 'v/solo': true, 'v/big': true }))
+    else await writeInput(gateway.workspace, 'models.json', models({ 'v/solo': false, 'v/big': true }))
+    expect(await differences(gateway, date)).toEqual([])
+  }
+})
+
+it('applies another rule to later dates alone, and asks before a looser one', async () => {
+  const gateway = await newRuledGateway()
+  await gateway.deliver('2025-03-01', { 'v/big': SAFE })
+  const first = await gateway.build('2025-03-03')
+  await gateway.rule({ ...RULE, min_contributors: 4 })
+  await gateway.deliver('2025-03-02', { 'v/big': SAFE })
+  expect(await gateway.build('2025-03-04')).toEqual(first)
+  await gateway.rule(RULE)
+  await expect(gateway.build('2025-03-05')).rejects.toThrow('min_contributors was 4, and is 3')
+  const second = [...first, '2025-03-02 v/big 60']
+  expect(await gateway.build('2025-03-05', { accept: ['looser_disclosure'] })).toEqual(second)
+  await gateway.rule('none')
+  await gateway.deliver('2025-03-01', { 'v/big': SAFE, 'v/late': SAFE })
+  await gateway.deliver('2025-03-03', { 'v/solo': { anna: 1 } })
+  await expect(gateway.build('2025-03-06')).rejects.toThrow('--accept looser_disclosure')
+  const third = [...second, '2025-03-03 v/solo 1']
+  expect(await gateway.build('2025-03-06', { accept: ['looser_disclosure'] })).toEqual(third)
+  expect(await gateway.manifest()).toMatchObject({ disclosure: 'none' })
+  expect(await snapshotTree(await releaseFolder(gateway.workspace))).not.toHaveProperty(['disclosure.json'])
+  await gateway.deliver('2025-03-03', { 'v/solo': { anna: 2 } })
+  expect(await gateway.build('2025-03-07')).toEqual([...second, '2025-03-03 v/solo 2'])
+  await gateway.rule(RULE)
+  await gateway.deliver('2025-03-03', { 'v/solo': { anna: 3 } })
+  expect(await gateway.build('2025-03-08')).toEqual([...second, '2025-03-03 v/solo 2'])
+  expect((await gateway.disclosure()).periods).toEqual([
+    { start_date: '2025-03-01', end_date: '2025-03-02', rule: FULL_RULE },
+    { start_date: '2025-03-03', end_date: '2025-03-03', rule: null },
+  ])
+  await gateway.verify()
+})
+
+it('starts a new chain with the dates of the previous one', async () => {
+  const gateway = await newRuledGateway()
+  await gateway.deliver('2025-03-01', { 'v/big': SAFE })
+  const rows = await gateway.build('2025-03-03')
+  await gateway.deliver('2025-03-01', { 'v/big': SAFE, 'v/late': SAFE })
+  expect(await gateway.build('2025-03-04', { newChain: true })).toEqual(rows)
+  await gateway.verify()
+})
+
+it('says what to do where nothing is safe', async () => {
+  const gateway = await newRuledGateway()
+  await gateway.deliver('2025-03-01', { 'v/solo': { anna: 1 } })
+  await expect(gateway.build('2025-03-02')).rejects.toThrow('there is no public usage from 2025-01-01 to 2025-02-28')
+  await expect(gateway.build('2025-03-03')).rejects.toThrow('no number up to 2025-03-01 is safe under the rule')
+})
+
+it('tells the maintainer in a dry run what a rule would do, and keeps nothing', async () => {
+  const gateway = await newRuledGateway()
+  await gateway.deliver('2025-03-01', { 'v/big': SAFE, 'v/solo': { anna: 1 }, 'v/duo': { ben: 1 }, 'v/trio': SAFE })
+  const before = await snapshotTree(gateway.workspace.root)
+  const { stderr } = await runCli(['build', '--dry-run'], settings(gateway.workspace, '2025-03-04T12:00:00Z'))
+  expect(stderr).toContain('  rule      at least 3 customers, none of whom another can estimate to within 10 %')
+  expect(stderr).toContain('            1 new date: 3 models joined "other"; 0 dates not published\n')
+  expect(await snapshotTree(gateway.workspace.root)).toEqual(before)
+})
+
+describe('the list of published dates', () => {
+  async function published(): Promise<RuledGateway> {
+    const gateway = await newRuledGateway()
+    await gateway.deliver('2025-03-01', { 'v/big': SAFE })
+    await gateway.build('2025-03-03')
+    await gateway.deliver('2025-03-01', { 'v/big': SAFE, 'v/late': SAFE })
+    return gateway
+  }
+  const ROWS = ['2025-03-01 v/big 60']
+
+  it('must be there, or its loss be accepted', async () => {
+    const gateway = await published()
+    await rm(join(gateway.workspace.dataDir, 'disclosure'), { recursive: true })
+    const message =
+      'dates.ndjson does not know 2025-03-01, which release 20250303T120000Z published under a disclosure rule'
+    await expect(gateway.build('2025-03-04')).rejects.toThrow(message)
+    await expect(gateway.reproduce('2025-03-03')).rejects.toThrow('dates.ndjson does not know 2025-03-01')
+    expect(await gateway.build('2025-03-04', { accept: ['lost_disclosure'] })).toEqual(ROWS)
+    expect(await gateway.build('2025-03-05')).toEqual(ROWS)
+    const [period] = (await gateway.disclosure()).periods
+    expect(period?.rule).toEqual(FULL_RULE)
+    await gateway.verify()
+  })
+
+  it.each([
+    [
+      'changed by hand',
+      async (path: string) => writeFile(path, (await readFile(path, 'utf8')).replace('"60"', '"61"')),
+    ],
+    ['cut', async (path: string) => writeFile(path, (await readFile(path, 'utf8')).split('\n').slice(0, 1).join('\n'))],
+    ['without its secret', (path: string) => rm(path.replace('dates.ndjson', 'secret.key'))],
+    ['with another secret', (path: string) => writeFile(path.replace('dates.ndjson', 'secret.key'), 'a'.repeat(64))],
+  ])('stops a build when it is %s', async (_, damage) => {
+    const gateway = await published()
+    await damage(gateway.datesFile)
+    await expect(gateway.build('2025-03-04')).rejects.toThrow(/dates\.ndjson .*restore/)
+  })
+
+  it('may know dates of a release that did not become public: the next one has them', async () => {
+    const gateway = await newRuledGateway()
+    await gateway.deliver('2025-03-01', { 'v/big': SAFE })
+    const files = filesAfter((_, to) => {
+      if (String(to).endsWith('provenance/20250303T120000Z.json')) throw new Error('stopped')
+    })
+    await expect(buildIn(gateway.workspace, '2025-03-03T12:00:00Z', { files })).rejects.toThrow('stopped')
+    await gateway.deliver('2025-03-01', { 'v/big': SAFE, 'v/late': SAFE })
+    for (const time of ['2025-03-03T12:00:00Z', '2025-03-04T12:00:00Z']) {
+      const copy = await copyWorkspace(gateway.workspace)
+      await buildIn(copy, time)
+      expect(rowsOf(await publishedCsv(copy))).toEqual(ROWS)
+    }
+  })
+})
+
+function models(visible: Record<string, boolean>): unknown {
+  return Object.entries(visible).map(([model_permaslug, isPublic]) => {
+    return { model_permaslug, public: isPublic, name: `Name of ${model_permaslug}`, author: 'Acme' }
+  })
+}
+
+async function differences(gateway: RuledGateway, date: string): Promise<string[]> {
+  const { files } = await gateway.reproduce(date)
+  return files.filter(({ comparison }) => comparison !== 'equal').map(({ path }) => path)
+}
