@@ -114,6 +114,14 @@ export const dataset: Mutant[] = [
     tests: ['test/cases.test.ts'],
   },
   {
+    name: 'rest-not-measured',
+    promise: 'The row `other` of a ranking without a rule is measured, too.',
+    file: 'pipeline/dataset/disclosure.sql',
+    find: "SELECT * REPLACE ('other' AS cell) FROM core_model_contributions ANTI JOIN",
+    replace: "SELECT * REPLACE ('other' AS cell) FROM core_model_contributions SEMI JOIN",
+    tests: ['test/rollup/contributors.test.ts'],
+  },
+  {
     name: 'frozen-dates-ranked-again',
     promise: 'Under a disclosure rule, a date that was published keeps its rows.',
     file: 'pipeline/release/disclosure-control.ts',
