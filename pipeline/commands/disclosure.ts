@@ -31,7 +31,7 @@ estimate it (docs/publishing.md). Customers are the column "contributor" of the 
 says "contributors": "keys". The rule is that of the sources file, or ${DEFAULT_RULE.min_contributors} customers and ${DEFAULT_RULE.p_percent} percent. "protected" are the tokens
 that are not exempt, and "largest" is the share that one customer has of them. What this prints is private.
 
-Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
+Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and those of ClickHouse (build --help).`,
   )
   .action(async ({ minContributors, pPercent, json = false }) => {
     const config = readPipelineConfig()

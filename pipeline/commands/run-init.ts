@@ -101,7 +101,8 @@ export async function runInit(
     await writeConfiguration(written, effects)
     const files = written.map(({ path }) => path)
     write(`\nwrote ${files.join(', ')}\n`)
-    const dry_run = isPublishable && decisions.public.size > 0 ? await dryRun(config, effects) : undefined
+    const isTried = isPublishable && decisions.public.size > 0
+    const dry_run = isTried ? await dryRun(decisions, { config, effects, write }) : undefined
     write(dry_run === undefined ? nextWithout(decisions, config) : describeDryRun(dry_run))
     return { ...diagnosis, files, dry_run }
   } finally {
@@ -231,9 +232,19 @@ function describePrivate(models: readonly string[], open: ReadonlySet<string>): 
   return lines.map((line) => `  private: ${line}\n`).join('')
 }
 
-async function dryRun(config: PipelineConfig, effects: Effects): Promise<BuildSummary> {
+/** The first release. A rule may leave nothing of it. */
+async function dryRun(
+  { disclosure }: Decisions,
+  { config, effects, write }: Pick<InitContext, 'config' | 'effects' | 'write'>,
+): Promise<BuildSummary | undefined> {
   const { build } = await import('../build.ts')
-  return build(config, effects, { dryRun: true })
+  try {
+    return await build(config, effects, { dryRun: true })
+  } catch (error) {
+    if (disclosure === 'none' || !(error instanceof BuildError)) throw error
+    write(`\ndry run: ${error.message}\n`)
+    return undefined
+  }
 }
 
 const ROWS_SHOWN = 10

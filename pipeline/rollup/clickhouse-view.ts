@@ -18,7 +18,7 @@ const COLUMNS: Record<string, { types: readonly string[]; remedy: string }> = {
   completion_tokens: { types: COUNT, remedy: 'toInt64(…)' },
 }
 
-/** Optional, and of any type: `toString` makes it text. */
+/** Optional, and of any type: `toString` makes it text. Lists name nobody. */
 const CONTRIBUTOR = 'contributor'
 
 /** Whether the view must say whose usage a record is: for a rule, to measure if it does, or not at all. */

@@ -83,9 +83,12 @@ it('publishes on the current ClickHouse what DuckDB publishes', async ({ skip })
   expect(await run('SELECT count() FROM logs.requests')).toBe(`${RECORDS}`)
   await run(`CREATE VIEW logs.usage AS
     SELECT toDate(created_at, 'UTC') AS utc_date, request_id, model, prompt_tokens, completion_tokens FROM logs.requests`)
-  for (const choice of [{}, { cluster: 'alone' }]) {
-    const current = await askingFor({ url, database: 'logs', view: 'usage', from: DATES[0], ...choice })
+  await run(`CREATE VIEW logs.customers AS
+    SELECT *, toLowCardinality(toNullable(toString(sipHash64(request_id) % 9))) AS contributor FROM logs.usage`)
+  for (const choice of [{ view: 'usage' }, { view: 'usage', cluster: 'alone' }, { view: 'customers' }]) {
+    const current = await askingFor({ url, database: 'logs', from: DATES[0], ...choice })
     const onClickHouse = await buildIn(current, AS_OF)
+    expect(onClickHouse.disclosure !== undefined).toBe(choice.view === 'customers')
     expect(onClickHouse.records).toEqual(onDuckDb.records)
     expect((await readLatest(current)).content_hash).toBe((await readLatest(files)).content_hash)
   }

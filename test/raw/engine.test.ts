@@ -40,6 +40,12 @@ describe('the engine of a sources file', () => {
     expect({ usageSources, sources }).toEqual({ usageSources: [source], sources: [] })
   })
 
+  it.each([{ clickhouse: CLICKHOUSE }, { rollup_files: ['a.csv'] }])('may be exempt from a rule: %j', async (given) => {
+    const exempt = { contributors: 'exempt', note: 'Our own account.' }
+    const { usageSources } = await reading({ ...given, ...exempt, visibility: 'public' }, { disclosure: {} })
+    expect(usageSources).toEqual([expect.objectContaining(exempt)])
+  })
+
   it('has certificates with paths relative to the sources file', async () => {
     const workspace = await withEngine({ clickhouse: { ...CLICKHOUSE, ca: 'ca.pem' }, visibility: 'public' })
     expect((await readSources(workspace.sources)).engine).toMatchObject({ ca: join(workspace.input, 'ca.pem') })
@@ -109,6 +115,19 @@ describe('the engine of a sources file', () => {
       { clickhouse: { ...CLICKHOUSE, url: 'http://example.org', ca: 'a' } },
       {},
       'needs an https: url',
+    ],
+    [
+      'exempt usage without a reason',
+      { clickhouse: CLICKHOUSE, contributors: 'exempt' },
+      {},
+      'engine.note: is missing',
+    ],
+    ['keys of a view', { clickhouse: CLICKHOUSE, contributors: 'keys' }, {}, 'engine.contributors'],
+    [
+      'a rule for sums of others',
+      { rollup_files: ['a.csv'], visibility: 'public' },
+      { disclosure: {} },
+      'disclosure: cannot be a rule with "rollup_files"',
     ],
     ['a registry that is not there', { clickhouse: CLICKHOUSE }, {}, 'leaves visibility to the model registry'],
   ])('is refused with %s', async (_, engine, top, message) => {

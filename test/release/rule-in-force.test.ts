@@ -224,7 +224,15 @@ describe('the list of published dates', () => {
   ])('stops a build when it is %s', async (_, damage) => {
     const gateway = await published()
     await damage(gateway.datesFile)
-    await expect(gateway.build('2025-03-04')).rejects.toThrow(/dates\.ndjson .*restore/)
+    await expect(gateway.build('2025-03-04')).rejects.toThrow(/dates\.ndjson .*restore .*--accept lost_disclosure/)
+  })
+
+  it('is sealed again with the rows of the current release, if its loss is accepted', async () => {
+    const gateway = await published()
+    await writeFile(gateway.datesFile, (await readFile(gateway.datesFile, 'utf8')).replace('"60"', '"61"'))
+    await rm(gateway.datesFile.replace('dates.ndjson', 'secret.key'))
+    expect(await gateway.build('2025-03-05', { accept: ['lost_disclosure'] })).toEqual(ROWS)
+    expect(await gateway.build('2025-03-06')).toEqual(ROWS)
   })
 
   it('may know dates of a release that did not become public: the next one has them', async () => {

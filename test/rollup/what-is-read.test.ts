@@ -130,7 +130,8 @@ async function currentEntries(): Promise<Record<string, Entry>> {
       read: shortHash(own.map(({ name }) => read.get(name))),
     }
   }
-  const question = ['clickhouse/day', 'clickhouse/records'].map((name) => bare(readStatement(name)))
+  const names = ['day', 'records', 'contributor', 'no_contributor']
+  const question = names.map((name) => bare(readStatement(`clickhouse/${name}`)))
   return {
     [COMMON]: entry(
       COMMON,

@@ -377,6 +377,22 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     expect(cells).toEqual(await cellsOf(raw, {}))
   })
 
+  it('knows no customer of a record that two customers have', async () => {
+    const record = (customer: string) =>
+      `SELECT toDate('2025-03-02') AS utc_date, 'a' AS request_id, 'one' AS model, 1 AS prompt_tokens, 1 AS completion_tokens, '${customer}' AS contributor`
+    await pair.first.run(`CREATE VIEW shared AS SELECT * FROM (${['anna', 'bert'].map(record).join(' UNION ALL ')})`)
+    const [nodes, records, contributor] = ['one_node', 'records', 'contributor'].map((name) => `clickhouse/${name}`)
+    const values = { nodes: `${nodes}`, records: `${records}`, contributor: `${contributor}` }
+    const statement = renderStatement('clickhouse/day', {
+      ...values,
+      database: 'default',
+      view: 'shared',
+      date: DATES[0] ?? '',
+    })
+    const [kept] = (await pair.first.run(statement)).split('\n')
+    expect(kept?.split('\t')).toEqual(['kept', "['one']", '', '1', '1', '0', '2'])
+  })
+
   // The last one, for it leaves one server alone.
   it('fails when a shard is missing, and leaves the release unchanged', async () => {
     const before = await readLatest(shards)
