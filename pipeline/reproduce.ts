@@ -124,6 +124,12 @@ async function makeAgain(
   const { folder, manifest, provenance } = original
   const { synthetic, publisher } = manifest
   const chosen = await sourcesOf(manifest, config, workspace.folder, effects)
+  if (ruleOf(manifest.disclosure) !== undefined && chosen.disclosure === 'none') {
+    throw new CliError(
+      `release ${manifest.release} was made under a disclosure rule, and the sources file says "disclosure": "none", so ` +
+        'that nobody reads whose usage records are; name a sources file without that as SOURCES',
+    )
+  }
   const sources = await withObjects(chosen, workspace, config, effects)
   const facts = await factsOf(original, config, effects)
   const listed = facts?.inputs

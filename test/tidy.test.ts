@@ -60,6 +60,10 @@ describe('the repository', () => {
     }
   })
 
+  it('has no key of an installation', () => {
+    expect(tracked.filter((path) => path.startsWith('data/') && path.endsWith('.key'))).toEqual([])
+  })
+
   it('pins every version exactly', () => {
     const { dependencies, devDependencies, optionalDependencies } = JSON.parse(read('package.json'))
     for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies, ...optionalDependencies })) {

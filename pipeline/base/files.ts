@@ -80,10 +80,10 @@ async function makeFolder(path: string, isPrivate = false): Promise<void> {
 export const realFiles: Files = {
   makeFolder,
   async write(path, content, isPrivate = false) {
-    const options = { flush: true, ...(isPrivate && { mode: 0o600 }) }
+    const mode = isPrivate ? { mode: 0o600 } : {}
     try {
-      if (isMade(content)) await pipeline(content, createWriteStream(path, options))
-      else await writeFile(path, content, options)
+      if (isMade(content)) await pipeline(content, createWriteStream(path, { flush: true, ...mode }))
+      else await writeFile(path, content, { flush: true, ...mode })
     } catch (error) {
       throw naming(path, error)
     }

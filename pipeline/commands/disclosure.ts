@@ -13,14 +13,14 @@ import { table } from './table.ts'
 export const disclosure = new Command('disclosure')
   .description('Measure what a release of your logs would tell about single customers. Publishes and keeps nothing.')
   .addOption(
-    new Option('--min-contributors <number>', 'how many customers a published number must have')
-      .default(DEFAULT_RULE.min_contributors)
-      .argParser((text) => wholeNumber('--min-contributors', text, 1_000_000)),
+    new Option('--min-contributors <number>', 'how many customers a published number must have').argParser((text) =>
+      wholeNumber('--min-contributors', text, 1_000_000),
+    ),
   )
   .addOption(
-    new Option('--p-percent <number>', 'how closely no customer may estimate another, in percent')
-      .default(DEFAULT_RULE.p_percent)
-      .argParser((text) => wholeNumber('--p-percent', text, 100)),
+    new Option('--p-percent <number>', 'how closely no customer may estimate another, in percent').argParser((text) =>
+      wholeNumber('--p-percent', text, 100),
+    ),
   )
   .option('--json', 'print the measures as one JSON object on stdout')
   .addHelpText(
@@ -28,19 +28,22 @@ export const disclosure = new Command('disclosure')
     `
 A number of tokens is safe if enough customers have a part in it and none of them is so large that the next one can
 estimate it (docs/publishing.md). Customers are the column "contributor" of the records, or their API keys if the source
-says "contributors": "keys". What this prints is private: it names the numbers that are not safe. "protected" are the
-tokens that are not exempt, "largest" is the share that one customer has of them.
+says "contributors": "keys". The rule is that of the sources file, or ${DEFAULT_RULE.min_contributors} customers and ${DEFAULT_RULE.p_percent} percent. "protected" are the tokens
+that are not exempt, and "largest" is the share that one customer has of them. What this prints is private.
 
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and those of ClickHouse (build --help).`,
   )
   .action(async ({ minContributors, pPercent, json = false }) => {
     const config = readPipelineConfig()
     const clock = () => new Date()
-    const rule = { min_contributors: minContributors, p_percent: pPercent }
+    const given = {
+      ...(minContributors !== undefined && { min_contributors: minContributors }),
+      ...(pPercent !== undefined && { p_percent: pPercent }),
+    }
     const report = await withInterrupt(async (signal) => {
       const { reportDisclosure } = await import('../rollup/disclosure-report.ts')
       const effects = { now: clock, report: createReporter(process.stderr, clock), signal, files: realFiles }
-      return reportDisclosure(config, effects, rule)
+      return reportDisclosure(config, effects, given)
     })
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : describe(report))
   })

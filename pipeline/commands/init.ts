@@ -1,4 +1,4 @@
-import { Command } from '@commander-js/extra-typings'
+import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { realFiles } from '../base/files.ts'
 import { withInterrupt } from './interrupt.ts'
@@ -21,6 +21,12 @@ export const init = new Command('init')
     collect,
   )
   .option('--private <models>', 'models that are private all the same: a name or a pattern; repeatable', collect)
+  .option('--contributor <column>', 'the column that names the customer: COLUMN, or SOURCE=COLUMN; repeatable', collect)
+  .option('--exempt <note>', 'why usage belongs to no customer: NOTE, or SOURCE=NOTE; repeatable', collect)
+  .option('--keys', 'take API keys for customers where the records name none')
+  .addOption(
+    new Option('--disclosure <choice>', 'whether a rule protects customers').choices(['rule', 'none'] as const),
+  )
   .option('--publisher-name <name>', 'who publishes')
   .option('--publisher-url <url>', 'where it will be published')
   .option('--contact <contact>', 'an address for mail, or a page')

@@ -26,7 +26,8 @@ export const models = new Command('models')
     'after',
     `
 This reads the sources as a build does and publishes nothing. Usage of a model that the registry does not know is
-withheld. Existing entries stay unchanged; a models file that does not exist is created. An entry also covers unlisted
+withheld. --add public leaves out names that look like a customer's own, such as fine-tuned models and deployments,
+unless they are named one by one. Existing entries stay unchanged; a models file that does not exist is created. An entry also covers unlisted
 variants of its model: acme/large covers acme/large:free.
 
   tokenboard models                                  what is unknown, most tokens first
@@ -92,9 +93,19 @@ function addedRows({ added, covered }: UnknownModels): string[][] {
   return [['model', 'registry', 'records', 'tokens'], ...cells]
 }
 
-function describeAdded({ models_file, unknown, added }: UnknownModels, dryRun: boolean): string[] {
+function describeAdded(found: UnknownModels, dryRun: boolean): string[] {
+  const { models_file, unknown, added } = found
+  const held = found.left_out.map(({ model, why }) => `left out: ${model} looks private: ${why}; name it to add it`)
   const rest = unknown.length === 0 ? 'no model is unknown now' : `${counted(unknown.length, 'model')} still unknown`
-  if (added.length === 0) return [`nothing to add: ${models_file} knows them already; ${rest}`]
+  if (added.length === 0) {
+    return [
+      ...held,
+      held.length > 0 ? `nothing was added; ${rest}` : `nothing to add: ${models_file} knows them already; ${rest}`,
+    ]
+  }
   const models = `${counted(added.length, 'model')} to ${models_file}`
-  return [dryRun ? `dry run: would add ${models}; nothing was written` : `added ${models}; ${rest}; build to publish`]
+  return [
+    ...held,
+    dryRun ? `dry run: would add ${models}; nothing was written` : `added ${models}; ${rest}; build to publish`,
+  ]
 }

@@ -20,6 +20,7 @@ import {
 } from '../setup/configuration.ts'
 import { type DiagnosedSource, type Diagnosis, diagnose, type Unknown } from '../setup/doctor.ts'
 import { adviceOn, describeDiagnosis } from './diagnosis.ts'
+import { askCustomers, type GivenCustomers } from './init-customers.ts'
 import {
   askBroken,
   askPublic,
@@ -38,7 +39,7 @@ import {
 import { Interview } from './interview.ts'
 import { table } from './table.ts'
 
-export interface InitOptions extends Given {
+export interface InitOptions extends Given, GivenCustomers {
   force: boolean
   yes: boolean
   json: boolean
@@ -58,6 +59,9 @@ export const NO_OPTIONS: InitOptions = {
   timezone: [],
   public: [],
   private: [],
+  contributor: [],
+  exempt: [],
+  keys: false,
 }
 
 export interface InitContext {
@@ -97,7 +101,8 @@ export async function runInit(
     await writeConfiguration(written, effects)
     const files = written.map(({ path }) => path)
     write(`\nwrote ${files.join(', ')}\n`)
-    const dry_run = isPublishable && decisions.public.size > 0 ? await dryRun(config, effects) : undefined
+    const isTried = isPublishable && decisions.public.size > 0
+    const dry_run = isTried ? await dryRun(decisions, { config, effects, write }) : undefined
     write(dry_run === undefined ? nextWithout(decisions, config) : describeDryRun(dry_run))
     return { ...diagnosis, files, dry_run }
   } finally {
@@ -122,7 +127,7 @@ async function askPaths(paths: readonly string[], interview: Interview): Promise
 
 async function examine(
   paths: readonly string[],
-  { model, baseTime, timeUnit, timezone }: InitOptions,
+  { model, baseTime, timeUnit, timezone, contributor, exempt }: InitOptions,
   { config, effects }: { config: PipelineConfig; effects: Effects },
 ): Promise<Diagnosis> {
   const words: Record<Unknown, readonly string[]> = { model, base_time: baseTime, time_unit: timeUnit, timezone }
@@ -133,9 +138,10 @@ async function examine(
   }
   const folder = dirname(resolve(sourcesPath(config)))
   const objectsFolder = join(config.dataDir, 'state/objects')
-  const diagnosis = await diagnose(paths, { config, effects, folder, objectsFolder, known })
+  const column = (name: string) => givenFor(name, contributor)
+  const diagnosis = await diagnose(paths, { config, effects, folder, objectsFolder, known, contributor: column })
   checkNames(
-    Object.values(words).flat(),
+    [...Object.values(words).flat(), ...contributor, ...exempt],
     diagnosis.sources.map(({ entry }) => entry.name),
   )
   if (diagnosis.sources.length > 0) return diagnosis
@@ -186,10 +192,11 @@ async function decide(
   const maxRejectedShare = await askRejected(settled, options, interview)
   const models = listModels(settled)
   const isPublic = await askPublic(models, options, interview, write)
+  const customers = await askCustomers(settled, options, interview, write)
   const publisher = keepsPublisher ? undefined : await askPublisher(options, interview)
   interview.checkAnswered()
   return {
-    sources: settled.map(({ entry }) => entry),
+    ...customers,
     models: models.map(({ model }) => model),
     public: isPublic,
     publisher,
@@ -225,9 +232,19 @@ function describePrivate(models: readonly string[], open: ReadonlySet<string>): 
   return lines.map((line) => `  private: ${line}\n`).join('')
 }
 
-async function dryRun(config: PipelineConfig, effects: Effects): Promise<BuildSummary> {
+/** The first release. A rule may leave nothing of it. */
+async function dryRun(
+  { disclosure }: Decisions,
+  { config, effects, write }: Pick<InitContext, 'config' | 'effects' | 'write'>,
+): Promise<BuildSummary | undefined> {
   const { build } = await import('../build.ts')
-  return build(config, effects, { dryRun: true })
+  try {
+    return await build(config, effects, { dryRun: true })
+  } catch (error) {
+    if (disclosure === 'none' || !(error instanceof BuildError)) throw error
+    write(`\ndry run: ${error.message}\n`)
+    return undefined
+  }
 }
 
 const ROWS_SHOWN = 10

@@ -14,7 +14,7 @@ export function describeSummary(summary: BuildSummary): string {
     `  models    ${formatInteger(models)} with tokens, ${counted(rows, 'row')} published`,
     `  tokens    ${formatInteger(total_tokens)}`,
     ...describeRecords(summary.records),
-    `  share     ${describeShare(summary.published_share)}`,
+    `  share     ${describeShare(summary.published_share, summary.disclosure_rule !== undefined)}`,
     ...describeDisclosure(summary.disclosure),
     ...describeInForce(summary.disclosure_rule),
     ...describeChain(summary),

@@ -22,8 +22,6 @@ export interface Finding {
   source: string | undefined
   /** False for findings about usage that is not public: they are not published and do not block. */
   isPublic: boolean
-  /** Under a disclosure rule, what does not follow from published rows is not published. It may block. */
-  isPublished: boolean
   finding: string
   detail: string | undefined
 }
@@ -72,15 +70,12 @@ export async function findOddities(
     type Row = { date?: UtcDate | null; source?: string; is_public?: boolean; finding: string; detail?: string }
     const rows = await database.rows<{ [Key in keyof Row]: Row[Key] }>(`checks/${check}`)
     const found = rows.map(({ date, source, is_public, finding, detail }) => {
-      const isPublished = !isRuled || CHECKS_OF_ROWS.includes(check)
-      return { check, date: date ?? undefined, source, isPublic: is_public ?? true, isPublished, finding, detail }
+      return { check, date: date ?? undefined, source, isPublic: is_public ?? true, finding, detail }
     })
     findings.push(...found)
   }
   return findings
 }
-
-const CHECKS_OF_ROWS: readonly SanityCheck[] = ['collapsed_day', 'new_leader', 'missing_date']
 
 /** The finding for the maintainer, with the source's name and the numbers. */
 export function toWarning({ check, date, source, finding, detail }: Finding): Warning {
@@ -91,7 +86,7 @@ export function toWarning({ check, date, source, finding, detail }: Finding): Wa
 
 /** The findings for publication, without source names and numbers. */
 export function toPublicWarnings(findings: readonly Finding[]): Warning[] {
-  const publishable = findings.filter(({ isPublic, isPublished }) => isPublic && isPublished)
+  const publishable = findings.filter(({ isPublic }) => isPublic)
   return publishable.map(({ check, date, source, finding }) => {
     const subject = source === undefined ? '' : 'a source '
     return { check, ...(date !== undefined && { date }), finding: `${subject}${finding}` }

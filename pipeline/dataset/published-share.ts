@@ -104,10 +104,14 @@ export function howToAdd(unknown: readonly Pick<WithheldModel, 'model'>[]): stri
   return `to add: make models ARGS="--add ${visibility} ${isPlain ? names.join(' ') : 'NAME…'}" (or --add ${other}${why}); make models lists all`
 }
 
-export function describeShare({ share, start_date, end_date, withheld_tokens }: PublishedShare): string {
+/** Under a disclosure rule, not all tokens of public models are published. */
+export function describeShare(
+  { share, start_date, end_date, withheld_tokens }: PublishedShare,
+  isRuled = false,
+): string {
   const dates = `from ${start_date} to ${end_date}`
   const withheld = withheld_tokens === '0' ? '' : `; ${formatInteger(withheld_tokens)} tokens are of unknown models`
-  return `private models aside, ${percent(share)} of the tokens ${dates} are published${withheld}`
+  return `private models aside, ${percent(share)} of the tokens ${dates} are ${isRuled ? 'of public models' : 'published'}${withheld}`
 }
 
 /** `99.87 %`. 0 % and 100 % are exact. */

@@ -38,7 +38,7 @@ import { changedPages } from './pages.ts'
 import { closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 import { type Entry, publication } from './publication.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone, withTombstones } from './tombstone.ts'
-import { beginWithdrawal, type PrivacyWithdrawal, resumeWithdrawal } from './withdrawal.ts'
+import { beginWithdrawal, eraseInputs, type PrivacyWithdrawal, resumeWithdrawal } from './withdrawal.ts'
 
 /**
  * Makes the public folder consistent after a build or withdrawal that stopped at any point. Returns the index, and
@@ -65,6 +65,7 @@ export async function recover(
       ? await grow(folder, join(publicDir, releasePath(chain.release)), EMPTY_INDEX)
       : await findIndex(folder)
   const index = begun === undefined ? found : withoutReleases(found, begun)
+  if (begun !== undefined) await eraseInputs(folder, index)
   await follow(tree ?? new NextTree(folder), index, database)
   return { index, completed: tree !== undefined }
 }

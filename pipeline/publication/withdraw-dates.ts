@@ -18,7 +18,7 @@ import { toTimestamp } from '../contract/ranking.ts'
 import { addDays, daysBetween, UtcDate } from '../contract/utc-date.ts'
 import { describeRange } from '../dataset/old-counts.ts'
 import { currentEntry, readIndex, standingReleases } from '../release/index.ts'
-import { inputListPath } from '../release/inputs.ts'
+import { readRestatements } from '../release/ledger.ts'
 import { type PublishedDate, PublishedDates } from '../release/published-dates.ts'
 import { saltsOf } from '../release/salt.ts'
 import { readManifest } from '../release/verify.ts'
@@ -28,6 +28,7 @@ import { closeStaging, type PublicFolder } from './public-folder.ts'
 import { publishWithdrawal, recover } from './publish.ts'
 import { stageReplacement } from './replacement.ts'
 import { markWithdrawn, withTombstones } from './tombstone.ts'
+import { eraseInputs } from './withdrawal.ts'
 
 export interface WithdrawDatesOptions {
   /** A date, or two with `..` between them. */
@@ -81,7 +82,7 @@ export async function withdrawDates(
     const ledger = await PublishedDates.open(path, await secret.keyFor('dates'))
     const isNeeded = planned.releases.length > 0
     const next = isNeeded ? await takeOut({ folder, ledger, index }, planned, database, effects) : index
-    await eraseInputs(next, folder)
+    await eraseInputs(folder, next)
     if (republish) await letBack(ledger, dates, folder)
     else if (!isNeeded) await leaveOut(ledger, planned, { index, files })
     return summarize(isNeeded ? 'withdrawn' : 'unchanged', planned, currentEntry(next)?.release)
@@ -165,28 +166,51 @@ function checkKnown({ start_date, end_date }: DateRange, { releases }: ReleaseIn
 async function plan(publicDir: string, index: ReleaseIndex, asked: Asked, database: Database): Promise<Plan> {
   checkClock(index, asked)
   const standing = index.releases.filter(({ status }) => status !== 'withdrawn')
-  const releases: ReleaseName[] = []
+  const releases = await withdrawnBefore(publicDir, index, asked.dates)
   const firsts = new Map<UtcDate, ReleaseName>()
   let hasOthers = false
   for (const { release } of standing) {
     const told = await toldOf(join(publicDir, releasePath(release)), asked.dates, database)
     for (const date of told.dates) if (!firsts.has(date)) firsts.set(date, release)
-    if (told.isAny) releases.push(release)
+    if (told.isAny) releases.add(release)
     hasOthers = told.hasOthers
   }
-  const isTold = ({ release }: { release: ReleaseName }) => releases.includes(release)
-  const previous = standing.findLast((entry) => !isTold(entry))?.release
+  const previous = standing.findLast(({ release }) => !releases.has(release))?.release
   const current = standing.at(-1)
-  const isCurrentTold = current !== undefined && isTold(current)
+  const isCurrentTold = current !== undefined && releases.has(current.release)
   if (isCurrentTold && !hasOthers && previous === undefined) {
     throw new BuildError(
       `no release has another date than ${describeRange(asked.dates)}: without it nothing would be current; ` +
         'take the whole folder offline instead',
     )
   }
-  const unsalted = standing.filter((entry) => isTold(entry) && entry.salt === undefined).map(({ release }) => release)
-  const replaced = isCurrentTold && hasOthers ? current.release : undefined
-  return { ...asked, releases, unsalted, firsts, replaced, previous }
+  const named = index.releases.filter(({ release }) => releases.has(release))
+  return {
+    ...asked,
+    releases: named.map(({ release }) => release),
+    unsalted: named.filter(({ salt }) => salt === undefined).map(({ release }) => release),
+    firsts,
+    replaced: isCurrentTold && hasOthers ? current.release : undefined,
+    previous,
+  }
+}
+
+/** Releases withdrawn for another reason, of which hashes or restatements still tell of the dates. */
+async function withdrawnBefore(
+  publicDir: string,
+  { releases }: ReleaseIndex,
+  { start_date, end_date }: DateRange,
+): Promise<Set<ReleaseName>> {
+  const { restatements } = await readRestatements(publicDir)
+  const isRestated = (name: ReleaseName) =>
+    restatements.some(
+      ({ release, dates }) => release === name && dates.some(({ date }) => isBetween(date, { start_date, end_date })),
+    )
+  const found = releases.filter((entry) => {
+    const isReached = entry.start_date <= end_date && entry.end_date >= start_date
+    return entry.status === 'withdrawn' && !isErased(entry) && (isReached || isRestated(entry.release))
+  })
+  return new Set(found.map(({ release }) => release))
 }
 
 function checkClock({ releases }: ReleaseIndex, { at }: Asked): void {
@@ -262,12 +286,6 @@ async function leaveOut(
   })
   ledger.replace(withdrawn)
   await ledger.write(files)
-}
-
-/** Removes the names of the files that withdrawn releases were made from, and what the last build said of customers. */
-async function eraseInputs({ releases }: ReleaseIndex, { dataDir, stateDir, files }: PublicFolder): Promise<void> {
-  for (const entry of releases) if (isErased(entry)) await files.remove(inputListPath(dataDir, entry.release))
-  await files.remove(join(stateDir, 'disclosure.json'))
 }
 
 /** Only after the switch: until then a build must not publish the dates. */

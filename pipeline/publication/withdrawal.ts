@@ -3,8 +3,9 @@ import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, readTextIfAny, replaceFile, statsIfAny } from '../base/files.ts'
 import { parseJson, toJson } from '../base/json.ts'
-import { ReleaseName, releasePath, Withdrawal } from '../contract/manifest.ts'
+import { isErased, type ReleaseIndex, ReleaseName, releasePath, Withdrawal } from '../contract/manifest.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
+import { inputListPath } from '../release/inputs.ts'
 import { asideFolder, type PublicFolder, removedFolder, STAGING_FOLDER } from './public-folder.ts'
 
 /** A privacy withdrawal in progress. On disk from before the first rename until the switch is done. */
@@ -36,6 +37,15 @@ export async function resumeWithdrawal({ publicDir, files }: PublicFolder): Prom
   for (const name of [asideFolder(publicDir), removedFolder(publicDir), join(publicDir, STAGING_FOLDER, 'next')])
     await files.remove(name)
   return begun
+}
+
+/** Removes the names of the files that erased releases were made from, and what the last build said of customers. */
+export async function eraseInputs(
+  { dataDir, stateDir, files }: PublicFolder,
+  { releases }: ReleaseIndex,
+): Promise<void> {
+  for (const entry of releases) if (isErased(entry)) await files.remove(inputListPath(dataDir, entry.release))
+  await files.remove(join(stateDir, 'disclosure.json'))
 }
 
 async function isInPlace(

@@ -64,7 +64,7 @@ export interface MappedRecord extends Record<string, string | boolean | null> {
 
 /** A source as a maintainer would write it. */
 export type SourceEntry = Pick<Source, 'name' | 'files'> & { schema: SchemaName } & Partial<
-    Pick<Source, 'columns' | 'unnest' | 'hive' | 'model' | 'base_time' | 'time_unit' | 'sampling_rate'>
+    Pick<Source, 'columns' | 'unnest' | 'hive' | 'model' | 'base_time' | 'time_unit' | 'sampling_rate' | 'note'>
   >
 
 /** The first and the last of relative times that may be seconds or milliseconds. */

@@ -12,7 +12,7 @@ import type { RankingRule } from '../dataset/rank.ts'
 import type { Sources } from '../raw/sources.ts'
 import { readDisclosure } from './disclosure-file.ts'
 import { readCoverage } from './ledger.ts'
-import { type PublishedDate, PublishedDates } from './published-dates.ts'
+import { type PublishedDate, PublishedDates, remedy } from './published-dates.ts'
 
 /** What a build must keep to: the rule of the sources file, and the dates that were published before. */
 export interface DisclosureControl {
@@ -55,17 +55,18 @@ export async function openControl(
   if (rule === undefined && ruleOf(stated) === undefined && (isForgotten || !(await isThere(path)))) {
     return { setting, dates: undefined }
   }
-  const key = await keyOf(path, secret)
-  const dates = isForgotten ? PublishedDates.empty(path, key) : await PublishedDates.open(path, key)
+  const isAccepted = accepted.includes(LOST_DISCLOSURE)
+  const key = await keyOf(path, secret, isAccepted)
+  const dates = isForgotten ? PublishedDates.empty(path, key) : await PublishedDates.open(path, key, { isAccepted })
   if (current !== undefined) await checkTakenOut(dates, current)
-  if (current !== undefined && (rule ?? ruleOf(stated)) !== undefined) await addCurrent(dates, current, accepted)
+  if (current !== undefined && (rule ?? ruleOf(stated)) !== undefined) await addCurrent(dates, current, isAccepted)
   return { setting, dates }
 }
 
-/** Throws `BuildError` if there is a list, but not the secret that sealed it. */
-async function keyOf(path: string, secret: Secret): Promise<string> {
-  if ((await isThere(path)) && !(await secret.isKept())) {
-    throw new BuildError(`${path} is there, but not the secret that sealed it; restore ${dirname(path)} from a backup`)
+/** Throws `BuildError` if there is a list, but not the secret that sealed it, unless that is accepted. */
+async function keyOf(path: string, secret: Secret, isAccepted = false): Promise<string> {
+  if (!isAccepted && (await isThere(path)) && !(await secret.isKept())) {
+    throw new BuildError(`${path} is there, but not the secret that sealed it; ${remedy(path)}`)
   }
   return secret.keyFor('dates')
 }
@@ -82,21 +83,22 @@ async function checkTakenOut(dates: PublishedDates, { manifest, readRows }: Curr
   )
 }
 
-/** Freezes the dates of the current release. Those that a rule published must be known, or their loss accepted. */
-async function addCurrent(dates: PublishedDates, current: CurrentRelease, accepted: readonly string[]): Promise<void> {
-  const { release, disclosure } = current.manifest
-  const rows = (await current.readRows()).filter(({ date }) => !dates.has(date))
+/**
+ * Freezes the dates of the current release. Those that a rule published must be known, or their loss accepted: then the rows
+ * of the release count, whatever the list says.
+ */
+async function addCurrent(dates: PublishedDates, current: CurrentRelease, isAccepted: boolean): Promise<void> {
+  const { release, disclosure, synthetic } = current.manifest
+  const rows = (await current.readRows()).filter(({ date }) => isAccepted || !dates.has(date))
   const [lost] = rows
   if (lost === undefined) return
-  if (ruleOf(disclosure) !== undefined && !accepted.includes(LOST_DISCLOSURE)) {
-    throw lostDates(dates.path, lost.date, release)
-  }
-  const rules = await readRules(current)
+  if (ruleOf(disclosure) !== undefined && !synthetic && !isAccepted) throw lostDates(dates.path, lost.date, release)
+  const [listed, rules] = [new Map(dates.all.map((each) => [each.date, each])), await readRules(current)]
   const found = [...Map.groupBy(rows, ({ date }) => date)].map(([date, own]): PublishedDate => {
-    const known = rules.get(date) ?? { release, rule: null }
-    return { date, ...known, joined_cells: 0, rows: own.map(({ date: _, ...row }) => row) }
+    const known = listed.get(date) ?? { joined_cells: 0, ...(rules.get(date) ?? { release, rule: null }) }
+    return { ...known, date, rows: own.map(({ date: _, ...row }) => row) }
   })
-  dates.add(found)
+  dates.replace(found)
 }
 
 /** By date, the rule and the release that published it first, as far as published files say so. */
@@ -116,9 +118,8 @@ async function readRules({
 
 function lostDates(path: string, date: UtcDate, release: ReleaseName): BuildError {
   return new BuildError(
-    `${path} does not know ${date}, which release ${release} published under a disclosure rule; restore the folder ` +
-      `${dirname(path)} from a backup: without it, dates could be published again with other numbers, which tell about ` +
-      `customers. If it is lost for good, keep the numbers of ${release} with: tokenboard build --accept ${LOST_DISCLOSURE}`,
+    `${path} does not know ${date}, which release ${release} published under a disclosure rule: dates could be published ` +
+      `again with other numbers, which tell about customers; ${remedy(path)}`,
   )
 }
 
@@ -133,7 +134,7 @@ export async function controlBefore(
   if (ruleOf(disclosure) === undefined && !(await isThere(path))) return { setting, dates: undefined }
   const dates = await PublishedDates.open(path, await keyOf(path, secret))
   const lost = rows.find(({ date }) => !dates.has(date))
-  if (ruleOf(disclosure) !== undefined && lost !== undefined) {
+  if (ruleOf(disclosure) !== undefined && !synthetic && lost !== undefined) {
     throw new BuildError(
       `${path} does not know ${lost.date}, which release ${release} has; it cannot be made again without that list: ` +
         `restore the folder ${dirname(path)} from a backup`,

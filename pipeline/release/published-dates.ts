@@ -8,6 +8,7 @@ import { DisclosureSettings } from '../contract/disclosure.ts'
 import { ReleaseName } from '../contract/manifest.ts'
 import { RankingRow, Timestamp } from '../contract/ranking.ts'
 import { UtcDate } from '../contract/utc-date.ts'
+import { LOST_DISCLOSURE } from '../dataset/looser-disclosure.ts'
 
 /** A date that was published, or that was taken out for good. */
 export const PublishedDate = z.strictObject({
@@ -52,17 +53,22 @@ export class PublishedDates {
     return new PublishedDates(path, key, [])
   }
 
-  /** Reads the file; empty without one. Throws `BuildError` if it was changed by hand, or its key was. */
-  static async open(path: string, key: string): Promise<PublishedDates> {
+  /**
+   * Reads the file; empty without one. Throws `BuildError` if it was changed by hand, or its key was, unless that is
+   * accepted: then the next `write` seals it again.
+   */
+  static async open(path: string, key: string, { isAccepted = false } = {}): Promise<PublishedDates> {
     const text = await readTextIfAny(path)
     if (text === undefined) return PublishedDates.empty(path, key)
     const [first = '', ...lines] = text.split('\n').slice(0, -1)
-    const head = Head.safeParse(jsonIfAny(first))
-    if (head.data?.seal !== sealOf(lines, key)) {
-      throw new BuildError(`${path} was changed, or its secret was; restore the folder ${dirname(path)} from a backup`)
+    const isSealed = Head.safeParse(jsonIfAny(first)).data?.seal === sealOf(lines, key)
+    if (!isSealed && !isAccepted) {
+      throw new BuildError(`${path} was changed, or its secret was; ${remedy(path)}`)
     }
     const dates = lines.map((line, position) => parseJson(PublishedDate, line, `${path}:${position + 2}`, BuildError))
-    return new PublishedDates(path, key, dates)
+    const opened = new PublishedDates(path, key, dates)
+    opened.#isWritten = isSealed
+    return opened
   }
 
   /** In order of date. */
@@ -116,6 +122,14 @@ export class PublishedDates {
     )
     this.#isWritten = true
   }
+}
+
+/** What to do where the list cannot be trusted. */
+export function remedy(path: string): string {
+  return (
+    `restore the folder ${dirname(path)} from a backup. If that is lost for good, go on with what the list and the current ` +
+    `release say, with: tokenboard build --accept ${LOST_DISCLOSURE}`
+  )
 }
 
 function sealOf(lines: readonly string[], key: string): string {

@@ -34,16 +34,18 @@ export interface MeasuredRisk extends DisclosureRisk {
 const CELLS_SHOWN = 10
 
 /**
- * Measures the sources against a rule. Reads like a build in a folder of its own, and keeps nothing. Throws `CliError` if
+ * Measures the sources against their rule or the default one, with what is `given` in its place. Reads like a build in a folder of its own, and keeps nothing. Throws `CliError` if
  * no source has contributors.
  */
 export async function reportDisclosure(
   config: PipelineConfig,
   effects: Effects,
-  rule: DisclosureRule,
+  given: Partial<DisclosureRule> = {},
 ): Promise<DisclosureReport> {
   const chosen = await namedSources(config, { mayLackModels: true })
   if (chosen === undefined) throw new CliError(`there is no ${defaultSources(config)}: there is nothing to measure`)
+  const { min_contributors, p_percent } = typeof chosen.disclosure === 'object' ? chosen.disclosure : DEFAULT_RULE
+  const rule = { min_contributors, p_percent, ...given }
   if (!hasContributors(chosen)) throw new CliError(whyNot(chosen))
   const asOf = config.asOf ?? effects.now()
   return withScratch(config, effects, async (workspace) => {

@@ -86,7 +86,7 @@ copy AS (
   SELECT
     *,
     row_number() OVER best_first AS position,
-    row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok, contributor)
+    row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok)
       AS content,
     first_value(content) OVER best_first AS best_content
   FROM candidate
@@ -95,7 +95,8 @@ copy AS (
     ORDER BY
       updated_us DESC NULLS LAST, instant_us DESC, prompt_tokens DESC, completion_tokens DESC, model_permaslug DESC,
       secrecy DESC, cost_usd DESC, api_key_hash DESC NULLS LAST, is_byok DESC,
-      contributor DESC NULLS LAST
+      -- Not published. Ids under a lost key come last.
+      known_contributor(contributor) DESC NULLS LAST, contributor DESC NULLS LAST
   )
 )
 SELECT

@@ -6,6 +6,7 @@ import { chooseModels, entriesOf } from '../dataset/choose-models.ts'
 import { measureShare, type PublishedShare } from '../dataset/published-share.ts'
 import { Account, type WithheldModel } from '../dataset/quality.ts'
 import { RegistryFile } from '../dataset/registry-file.ts'
+import { looksPrivate } from '../raw/model-names.ts'
 import type { Sources } from '../raw/sources.ts'
 import { defaultSources, leaveSample, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
 import { withScratch, withWorkspace } from './workspace.ts'
@@ -23,6 +24,8 @@ export interface UnknownModels {
   added: (WithheldModel & { public: boolean })[]
   /** Variants that follow an added model and need no entry. */
   covered: (WithheldModel & { follows: string })[]
+  /** Models that were not added as public because they look private. Their exact names add them. */
+  left_out: { model: string; why: string }[]
   /** Models that stay unknown, most tokens first; without `add`, only those asked for. */
   unknown: WithheldModel[]
 }
@@ -49,13 +52,21 @@ export async function findUnknownModels(
     const common = { models_file: sources.models_file ?? null, published_share }
     const file = sources.models_file === undefined ? undefined : await RegistryFile.read(sources.models_file)
     const wanted = chooseModels(account.withheld, names, { registry: sources.registry, file, add })
-    if (add === undefined) return { ...common, added: [], covered: [], unknown: wanted }
+    if (add === undefined) return { ...common, added: [], covered: [], left_out: [], unknown: wanted }
     if (file === undefined) throw new CliError(noModelsFile(config))
-    const { added, covered } = entriesOf(wanted, account.withheld, add === 'public')
+    const left_out = add === 'public' ? wanted.flatMap(({ model }) => privateOf(model, names)) : []
+    const open = wanted.filter(({ model }) => !left_out.some((each) => each.model === model))
+    const { added, covered } = entriesOf(open, account.withheld, add === 'public')
     if (!dryRun && added.length > 0) await file.append(added, effects.files)
     const known = new Set([...added, ...covered].map(({ model }) => model))
-    return { ...common, added, covered, unknown: account.withheld.filter(({ model }) => !known.has(model)) }
+    return { ...common, added, covered, left_out, unknown: account.withheld.filter(({ model }) => !known.has(model)) }
   })
+}
+
+/** A name that may tell a customer, unless it was given itself: a pattern may not make it public. */
+function privateOf(model: string, names: readonly string[]): UnknownModels['left_out'] {
+  const why = looksPrivate(model)
+  return why === undefined || names.includes(model) ? [] : [{ model, why }]
 }
 
 async function sourcesOf(config: PipelineConfig): Promise<Sources> {

@@ -4,10 +4,16 @@ import type { Effects } from '../base/effects.ts'
 import { CliError } from '../base/errors.ts'
 import { isThere, readIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
+import { DisclosureSettings } from '../contract/disclosure.ts'
 import type { Publisher } from '../contract/manifest.ts'
 import { entryOf } from '../raw/model-names.ts'
 import { sourcesPath } from '../rollup/intake.ts'
 import type { DiagnosedSource } from './doctor.ts'
+
+const { revise: _, ...DEFAULT_DISCLOSURE } = DisclosureSettings.parse({})
+
+/** The rule that is written where customers are known. */
+export { DEFAULT_DISCLOSURE }
 
 /** What a maintainer decided. */
 export interface Decisions {
@@ -16,6 +22,8 @@ export interface Decisions {
   public: ReadonlySet<string>
   /** Undefined if the file stays as it is. */
   publisher: Publisher | undefined
+  /** The rule that protects customers, or that there is none. */
+  disclosure: typeof DEFAULT_DISCLOSURE | 'none'
   /** Undefined for the default. */
   maxRejectedShare: number | undefined
 }
@@ -47,13 +55,13 @@ export async function checkFree(config: Places): Promise<void> {
 /** The three files that a build reads. */
 export function configurationFiles(config: Places, decisions: Decisions): ConfigurationFile[] {
   const places = placesOf(config)
-  const { sources, models, publisher, maxRejectedShare } = decisions
+  const { sources, models, publisher, maxRejectedShare, disclosure } = decisions
   const entries = models.map((model) => entryOf(model, decisions.public.has(model)))
   const limit = maxRejectedShare === undefined ? {} : { max_rejected_share: maxRejectedShare }
   return [
     { path: places.models, content: toJson(entries) },
     ...(publisher === undefined ? [] : [{ path: places.publisher, content: toJson(publisher) }]),
-    { path: places.sources, content: toJson({ models: 'models.json', ...limit, sources }) },
+    { path: places.sources, content: toJson({ models: 'models.json', ...limit, disclosure, sources }) },
   ]
 }
 

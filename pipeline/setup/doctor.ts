@@ -17,7 +17,7 @@ export type Unknown = 'model' | 'base_time' | 'time_unit' | 'timezone'
 
 /** A proposed source and what a build would read of it. */
 export interface DiagnosedSource {
-  entry: SourceEntry & { timezone?: string }
+  entry: SourceEntry & { timezone?: string; contributors?: 'keys' | 'exempt' }
   product: string
   unknown: Unknown[]
   /** Counts of tokens that are not read. */
@@ -46,6 +46,8 @@ export interface DoctorOptions {
   objectsFolder?: string | undefined
   /** What the maintainer said of a source. */
   known?: (name: string) => Partial<Pick<Source, Unknown>>
+  /** The column that names the customer, where the maintainer said so. */
+  contributor?: (name: string) => string | undefined
 }
 
 /** Looks at all raw files of folders and buckets, groups them into sources, and reads these as a build does. */
@@ -81,7 +83,7 @@ async function fetchObjects(
 async function readGroup(
   { name, entry, lacksOffset, unread, numbers, files }: LogGroup & { name: string },
   objects: ObjectCopies | undefined,
-  { known, ...options }: DoctorOptions,
+  { known, contributor, ...options }: DoctorOptions,
 ): Promise<{ source: DiagnosedSource | undefined; unfit: Unfit[] }> {
   const lacking: Unknown[] = [
     ...(entry.model === MODEL_TO_SAY ? (['model'] as const) : []),
@@ -91,7 +93,9 @@ async function readGroup(
   ]
   const told = Object.entries(known?.(name) ?? {}).filter(([key]) => lacking.some((each) => each === key))
   const { schema, ...rest } = entry
-  const settings = { name, schema, ...rest, ...Object.fromEntries(told) }
+  const own = contributor?.(name)
+  const columns = own === undefined ? {} : { columns: { ...entry.columns, contributor: own } }
+  const settings = { name, schema, ...rest, ...columns, ...Object.fromEntries(told) }
   const read = await readLogs(settings, files, { ...options, objects })
   if (read.reading === undefined) return { source: undefined, unfit: read.unfit }
   const isLong = settings.time_unit === 'milliseconds' && spanOf(read.reading) > DAY_MS

@@ -9,3 +9,9 @@ SELECT
 FROM core_rollup
 GROUP BY ALL
 ORDER BY date, model
+
+-- name: contributors
+-- Whom the records name: customers, and API keys.
+SELECT
+  (SELECT count(DISTINCT contributor) FROM core_contributions) AS customers,
+  (SELECT count(DISTINCT api_key_hash) FROM state_sums) AS keys

@@ -39,6 +39,8 @@ export interface LogReading {
   product_total: { product: bigint; tokens: bigint } | undefined
   /** Most tokens first. */
   models: (Usage & { model: string })[]
+  /** How many customers the records name, and how many API keys. */
+  contributors: { customers: number; keys: number }
   notices: string[]
 }
 
@@ -113,7 +115,9 @@ async function readAll(
       const usage = await usageIn(workspace.database)
       const about = { files: files.length, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0) }
       const product_total = totalOf(await usageByDay(workspace.database, source.name))
-      return { ...about, ...usage, product_total, ...(await describe(account, usage, workspace.folder)), notices }
+      const contributors = await contributorsIn(workspace.database)
+      const described = await describe(account, usage, workspace.folder)
+      return { ...about, ...usage, product_total, ...described, contributors, notices }
     })
   })
 }
@@ -155,6 +159,11 @@ async function usageIn(database: Database): Promise<Pick<LogReading, 'days' | 'm
   const days = [...Map.groupBy(rows, ({ date }) => date)].map(([date, some]) => ({ date, ...sum(some) }))
   const models = [...Map.groupBy(rows, ({ model }) => model)].map(([model, some]) => ({ model, ...sum(some) }))
   return { days, models: models.sort(mostTokensFirst) }
+}
+
+async function contributorsIn(database: Database): Promise<LogReading['contributors']> {
+  const [found] = await database.rows<Record<'customers' | 'keys', bigint>>('log-reading/contributors')
+  return { customers: Number(found?.customers ?? 0), keys: Number(found?.keys ?? 0) }
 }
 
 /** An order of `sort`. */

@@ -111,6 +111,7 @@ function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): str
     schema: 'form of the rows',
     version: 'form of the dataset',
     synthetic: 'another kind of data: synthetic or real',
+    disclosure: 'how customers are protected',
     [DATES_WITHDRAWN]: 'dates were taken out',
   }
   const differing = Object.entries(words).filter(([fact]) => changed.includes(fact))

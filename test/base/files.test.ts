@@ -66,6 +66,14 @@ describe('a change of a file is on disk before it is reported as done', () => {
     expect(syncs).toEqual([{ inode: inodeOf(path), bytes: TEXT.length, seen: ['new'] }])
   })
 
+  it('write and makeFolder: for the owner alone, if private', async () => {
+    const { folder } = await watchedFolder()
+    const [file, inner] = [join(folder, 'new'), join(folder, 'inner')]
+    await replaceFile(realFiles, file, TEXT, { isPrivate: true })
+    await realFiles.makeFolder(inner, true)
+    expect([file, inner].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o700])
+  })
+
   it('copy: the bytes of the copy', async () => {
     const { folder, syncs } = await watchedFolder()
     const [from, to] = [join(folder, 'from'), join(folder, 'to')]

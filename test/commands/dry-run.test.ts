@@ -175,7 +175,7 @@ describe('a dry run', () => {
       const { signal } = new AbortController()
       const effects = { now: () => new Date(), report: () => {}, signal, files: realFiles }
       const summary = await build(config, effects, { dryRun: true })
-      expect(summary).toMatchObject({ outcome: 'would_release', synthetic: true, end_date: '2025-01-09' })
+      expect(summary).toMatchObject({ outcome: 'would_release', synthetic: true, end_date: '2025-01-06' })
     } finally {
       process.chdir(before)
     }

@@ -129,7 +129,7 @@ describe('init', () => {
     const { shown, dry_run, skipped } = await initIn(
       workspace,
       {},
-      { answers: ['', publisherName, publisherUrl, contact, 'yes'] },
+      { answers: ['', '', publisherName, publisherUrl, contact, 'yes'] },
     )
     expect(shown).toContain('2025-03-03\nrank  model       tokens\n1     acme/large   1,000\n')
     expect(shown).toMatch(/make build/)
@@ -144,7 +144,7 @@ describe('init', () => {
 
   it('asks for the model and the start of records that have neither', async () => {
     const workspace = await workspaceWith({ 'trace.jsonl': TRACE })
-    const answers = ['lab/one', 'soon', '2025-03-01T12:00:00Z', 'all', publisherName, publisherUrl, contact, '']
+    const answers = ['lab/one', 'soon', '2025-03-01T12:00:00Z', 'all', 'none', publisherName, publisherUrl, contact, '']
     const { shown } = await initIn(workspace, {}, { answers })
     expect(shown).toContain('"soon" must be an ISO 8601 instant')
     expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-01 lab/one 10', '2025-03-02 lab/one 2'])
@@ -267,7 +267,7 @@ describe('init', () => {
     const named = (message: string) => [...message.matchAll(/^ {2}(--[\w-]+)/gm)].map(([, flag]) => flag)
     const failure = (options: Partial<InitOptions>) => initIn(workspace, options).then(String, ({ message }) => message)
     expect(named(await failure({ yes: true }))).toEqual(flags)
-    expect(named(await failure({}))).toEqual([...flags.slice(0, 2), '--public', ...flags.slice(2)])
+    expect(named(await failure({}))).toEqual([...flags.slice(0, 2), '--public', '--exempt', ...flags.slice(2)])
     expect(await snapshotTree(workspace.root)).toEqual(before)
   })
 
@@ -311,12 +311,42 @@ describe('init', () => {
     }
     expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-03 acme/large 1000'])
     const asOf = '2026-11-01T12:00:00Z'
-    await initIn(workspace, { force: true }, { answers: ['each', 'no', 'yes', 'yes'], asOf })
+    await initIn(workspace, { force: true }, { answers: ['each', 'no', 'yes', 'none', 'yes'], asOf })
     const models = await readJson(join(workspace.input, 'models.json'))
     expect(models.map((model: { public: boolean }) => model.public)).toEqual([false, true])
     const { dry_run, shown: none } = await initIn(workspace, { yes: true, force: true, public: ['none'] })
     expect(dry_run).toBeUndefined()
     expect(none).toContain('no model is public')
+  })
+
+  it('protects the customers that the records or the flags name', async () => {
+    const log = WINDOWS.replaceAll(
+      /^(window|2025)(.*)$/gm,
+      (_, year, rest) => `${year}${rest},${year === 'window' ? 'client' : 'anna'}`,
+    )
+    const workspace = await workspaceWith({ 'usage.csv': log })
+    const again = { ...YES, publisherName: undefined, publisherUrl: undefined, contact: undefined, force: true }
+    const written = async () => {
+      const { disclosure, sources } = await readJson(workspace.sources)
+      return { disclosure, ...sources[0] }
+    }
+    const rule = { min_contributors: 5, p_percent: 10, publish_after_days: 3 }
+    await initIn(workspace, YES)
+    expect(await written()).toMatchObject({ disclosure: 'none' })
+    const { shown } = await initIn(workspace, { ...again, contributor: ['client'] })
+    expect(shown).toContain('logs: the records name 1 customer\n')
+    expect(await written()).toMatchObject({ disclosure: rule, columns: { contributor: 'client' } })
+    await expect(initIn(workspace, { ...again, contributor: ['clent'] })).rejects.toThrow('is it "client"?')
+    await initIn(workspace, { ...again, contributor: ['client'], disclosure: 'none' })
+    expect(await written()).toMatchObject({ disclosure: 'none' })
+    await initIn(workspace, { ...again, exempt: ['Our own account.'] })
+    expect(await written()).toMatchObject({ disclosure: rule, contributors: 'exempt', note: 'Our own account.' })
+    await expect(initIn(workspace, { ...again, disclosure: 'rule' })).rejects.toThrow(
+      /--exempt NOTE +No record of logs/,
+    )
+    const answers = ['all', 'exmpt', 'exempt', 'A test.', 'yes']
+    expect((await initIn(workspace, { force: true }, { answers })).shown).toContain('"exmpt" is none of exempt, none')
+    expect(await written()).toMatchObject({ disclosure: rule, note: 'A test.' })
   })
 
   it('publishes a log with many rejected records only if that is accepted', async () => {

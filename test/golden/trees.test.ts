@@ -2,6 +2,8 @@
  * Whole published folders, file by file, against committed hashes. `make golden` compares, `make golden ARGS=-u` writes
  * them anew: read the difference before you commit it. The golden cases have theirs in `test/cases.test.ts`.
  */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { buildIn, newWorkspace, type Workspace } from '../support/pipeline.ts'
 import { buildHistory } from './history.ts'
@@ -20,6 +22,9 @@ it.each(['2025-01-15T06:00:00Z', '2026-11-20T00:12:00Z'])(
   'publishes the sample as of %s with the recorded bytes',
   async (asOf) => {
     const workspace = await newWorkspace()
+    // provenance.json has hashes under this secret.
+    await mkdir(join(workspace.dataDir, 'disclosure'), { recursive: true })
+    await writeFile(join(workspace.dataDir, 'disclosure/secret.key'), `${'5e'.repeat(32)}\n`)
     await buildIn({ ...workspace, sources: '' }, asOf)
     await expectTree(`sample-${asOf.slice(0, 10)}`, workspace)
   },

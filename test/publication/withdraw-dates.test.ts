@@ -4,16 +4,21 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
 import { toJson } from '../../pipeline/base/json.ts'
 import { Coverage } from '../../pipeline/contract/history.ts'
 import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
+import { exportPublished } from '../../pipeline/publication/export.ts'
+import { verifyUrl } from '../../pipeline/publication/verify-remote.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import { text } from '../support/history.ts'
 import {
   buildIn,
   copyWorkspace,
   createWorkspace,
+  datasetFolder,
   newWorkspace,
   publishedCsv,
   readLatest,
@@ -24,9 +29,11 @@ import {
   snapshotTree,
   type Workspace,
   withdrawDatesIn,
+  withdrawIn,
 } from '../support/pipeline.ts'
 import { deliver, release, type Use, verifyFolder } from '../support/releases.ts'
 import { newRuledGateway, type RuledGateway, SAFE } from '../support/ruled-gateway.ts'
+import { serveFolder } from '../support/static-host.ts'
 
 const [FIRST, SECOND, THIRD] = ['20250305T100000Z', '20250309T100000Z', '20250310T100000Z']
 /** What takes the place of the third one. */
@@ -111,6 +118,20 @@ it('removes the hashes of withdrawn releases from the index and the tombstones, 
   expect((await readdir(join(workspace.dataDir, 'provenance'))).sort()).toEqual([`${FIRST}.json`])
 })
 
+it('is followed by copies and mirrors', async () => {
+  const workspace = await copyWorkspace(original)
+  const folder = join(workspace.root, 'copy')
+  const config = readPipelineConfig(settings(workspace, AT))
+  const { signal } = new AbortController()
+  const effects = { now: () => new Date(AT), report: () => {}, signal, files: realFiles }
+  await exportPublished(config, effects, { folder })
+  await withdrawDatesIn(workspace, DATES, AT)
+  await exportPublished(config, effects, { folder })
+  expect(await tellers(folder)).toEqual([])
+  const { url } = await serveFolder(folder)
+  expect(await verifyUrl(url, { signal, report: () => {}, onVerified: () => {} })).toMatchObject({ latest: NEXT })
+})
+
 it('keeps days and months that stay as they are, and says that the others were removed', async () => {
   const workspace = await copyWorkspace(original)
   const day = await text(workspace, 'daily/2025-03-01.json')
@@ -147,6 +168,18 @@ it('keeps a current release that does not tell of the dates', async () => {
     is_replaced: false,
   })
   expect(await tellers(workspace.publicDir)).toEqual([])
+  await verifyFolder(workspace.publicDir)
+})
+
+it('removes the hashes and restatements of releases that were withdrawn before for another reason', async () => {
+  const workspace = await copyWorkspace(original)
+  await withdrawIn(workspace, THIRD, AT)
+  await release(workspace, [['2025-02-27', 12], ['2025-03-01', 17], ['2025-03-02', 73019], ['2025-03-04', 19]], '2025-03-10T13:00:00Z') // biome-ignore format: rows
+  const { releases } = await withdrawDatesIn(workspace, DATES, '2025-03-10T14:00:00Z')
+  expect(releases).toEqual([SECOND, THIRD, '20250310T130000Z'])
+  expect(await tellers(workspace.publicDir)).toEqual([])
+  expect(await text(workspace, `releases/${THIRD}/TOMBSTONE.json`)).not.toContain('sha256')
+  expect(rowsOf(await publishedCsv(workspace))).toEqual(REST)
   await verifyFolder(workspace.publicDir)
 })
 
@@ -208,8 +241,15 @@ it('a stop at any step leaves the old releases or none of the dates, and the sam
     await expect(withdrawDatesIn(workspace, DATES, AT, { files: crashAfter(last) })).rejects.toThrow(LOST)
     const { path } = await readLatest(workspace)
     expect(await text(workspace, `${path}manifest.json`), `lost after step ${last}`).toContain('"content_hash"')
-    const { outcome } = await withdrawDatesIn(workspace, DATES, AT)
-    if (outcome === 'unchanged') completed += 1
+    const isBegun = (await readdir(join(datasetFolder(workspace), 'releases'))).includes(NEXT)
+    if (isBegun && last % 2 === 1) {
+      await deliver(workspace, [])
+      await expect(buildIn(workspace, '2025-03-11T10:00:00Z')).rejects.toThrow(/there is no public usage/)
+    } else {
+      const { outcome } = await withdrawDatesIn(workspace, DATES, AT)
+      expect(outcome).toBe(isBegun ? 'unchanged' : 'withdrawn')
+    }
+    if (isBegun) completed += 1
     expect(await snapshotTree(workspace.publicDir), `lost after step ${last}`).toEqual(expected)
     expect(await readdir(join(workspace.dataDir, 'provenance'))).toEqual([`${FIRST}.json`])
     await removeWorkspace(workspace)

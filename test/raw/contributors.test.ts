@@ -53,6 +53,8 @@ it('asks each source whose usage it is if there is a rule, and names all with th
 })
 
 it('refuses a rule for sums, which nobody can protect', async () => {
-  expect(await faultsOf([], { ...ENGINE, disclosure: {} })).toContain('disclosure: cannot be a rule with "engine"')
+  expect(await faultsOf([], { ...ENGINE, disclosure: {} })).toContain(
+    'disclosure: cannot be a rule with "rollup_files"',
+  )
   expect(await faultsOf([], { ...ENGINE, disclosure: 'none' })).toBe('')
 })

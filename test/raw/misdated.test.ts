@@ -219,7 +219,7 @@ describe('the synthetic sample', () => {
     const { signal } = new AbortController()
     const effects = { now: () => new Date('2025-01-03T12:00:00Z'), report: () => {}, signal, files: realFiles }
     const { synthetic, end_date, records } = await build(config, effects)
-    expect({ synthetic, end_date }).toEqual({ synthetic: true, end_date: '2025-01-07' })
+    expect({ synthetic, end_date }).toEqual({ synthetic: true, end_date: '2025-01-04' })
     const { invalid_timestamp = 0 } = records.rejected
     expect(invalid_timestamp).toBeLessThan(records.read / 100)
   })

@@ -2,10 +2,13 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { verifyDisclosure } from '../../pipeline/release/disclosure-file.ts'
 import { filesAfter } from '../support/crash.ts'
+import { Gateway } from '../support/gateway.ts'
 import {
   buildIn,
   copyWorkspace,
+  newWorkspace,
   publishedCsv,
   releaseFolder,
   rowsOf,
@@ -13,8 +16,9 @@ import {
   settings,
   snapshotTree,
   writeInput,
+  writeSmallBuild,
 } from '../support/pipeline.ts'
-import { newRuledGateway, RULE, type RuledGateway, SAFE } from '../support/ruled-gateway.ts'
+import { newRuledGateway, RULE, RuledGateway, recordsOf, SAFE } from '../support/ruled-gateway.ts'
 
 const FULL_RULE = { ...RULE, revise: 'never' }
 
@@ -136,6 +140,45 @@ it('says what to do where nothing is safe', async () => {
   await expect(gateway.build('2025-03-03')).rejects.toThrow('no number up to 2025-03-01 is safe under the rule')
 })
 
+it('states whom the rule protects, and why some usage is nobody’s', async () => {
+  const workspace = await newWorkspace()
+  const records = recordsOf('2025-03-02', { 'v/big': SAFE }, { api_key_hash: 'k' })
+  const extraColumns = ['contributor', 'api_key_hash']
+  const settings = [{ contributors: 'keys' }, { contributors: 'exempt', note: 'Our tests.' }, {}]
+  const sources = settings.map((each) => ({ records, extraColumns, settings: each }))
+  await writeSmallBuild(workspace, { sources, top: { disclosure: RULE } })
+  await buildIn(workspace)
+  const { protects, exempt } = await new RuledGateway(new Gateway(workspace)).disclosure()
+  expect({ protects, exempt }).toEqual({ protects: ['customers', 'api_keys'], exempt: ['Our tests.'] })
+})
+
+it('verifies that disclosure.json says what the manifest and the rows say', async () => {
+  const gateway = await newRuledGateway()
+  await gateway.deliver('2025-03-01', { 'v/big': SAFE })
+  await gateway.build('2025-03-03')
+  const folder = await releaseFolder(gateway.workspace)
+  const [manifest, disclosure] = [await gateway.manifest(), await gateway.disclosure()]
+  const row = { date: '2025-03-01', model_permaslug: 'v/big', total_tokens: '60' }
+  const verifyWith = async (other: Partial<typeof disclosure>, list = manifest) => {
+    await writeFile(join(folder, 'disclosure.json'), JSON.stringify({ ...disclosure, ...other }))
+    await verifyDisclosure(folder, list, [row])
+  }
+  await verifyWith({})
+  const [period] = disclosure.periods
+  const wrong = [
+    { since: null },
+    { protects: [] },
+    { as_of: '2025-03-03T12:00:01Z' },
+    { periods: [{ start_date: '2025-02-01', end_date: '2025-03-01', rule: period?.rule ?? null }] },
+  ]
+  for (const each of wrong) {
+    await expect(verifyWith(each)).rejects.toThrow(`says another ${Object.keys(each)[0]} than the manifest`)
+  }
+  await expect(verifyWith({}, { ...manifest, disclosure: 'none' })).rejects.toThrow('is there, but')
+  const files = manifest.files.filter(({ path }) => path !== 'disclosure.json')
+  await expect(verifyWith({}, { ...manifest, files })).rejects.toThrow('is missing, but')
+})
+
 it('tells the maintainer in a dry run what a rule would do, and keeps nothing', async () => {
   const gateway = await newRuledGateway()
   await gateway.deliver('2025-03-01', { 'v/big': SAFE, 'v/solo': { anna: 1 }, 'v/duo': { ben: 1 }, 'v/trio': SAFE })
@@ -181,7 +224,15 @@ describe('the list of published dates', () => {
   ])('stops a build when it is %s', async (_, damage) => {
     const gateway = await published()
     await damage(gateway.datesFile)
-    await expect(gateway.build('2025-03-04')).rejects.toThrow(/dates\.ndjson .*restore/)
+    await expect(gateway.build('2025-03-04')).rejects.toThrow(/dates\.ndjson .*restore .*--accept lost_disclosure/)
+  })
+
+  it('is sealed again with the rows of the current release, if its loss is accepted', async () => {
+    const gateway = await published()
+    await writeFile(gateway.datesFile, (await readFile(gateway.datesFile, 'utf8')).replace('"60"', '"61"'))
+    await rm(gateway.datesFile.replace('dates.ndjson', 'secret.key'))
+    expect(await gateway.build('2025-03-05', { accept: ['lost_disclosure'] })).toEqual(ROWS)
+    expect(await gateway.build('2025-03-06')).toEqual(ROWS)
   })
 
   it('may know dates of a release that did not become public: the next one has them', async () => {

@@ -210,6 +210,18 @@ describe('adding unknown models', () => {
     expect(slugs(base.unknown)).toEqual(['lab/one', 'acme/small'])
   })
 
+  it('leaves out what looks private if a pattern fits it, and adds it by its name', async () => {
+    const workspace = await newInstallation()
+    const path = join(workspace.input, 'source-0.ndjson')
+    const log = await readFile(path, 'utf8')
+    await writeFile(path, `${log}${log.replaceAll('lab/one', 'lab/ft:gpt-4o:acme::x')}`)
+    const { stderr } = await run(workspace, '--add', 'public', 'lab/*')
+    expect(stderr).toContain('left out: lab/ft:gpt-4o:acme::x looks private: a fine-tuned model; name it to add it')
+    expect(await modelsText(workspace)).not.toContain('ft:')
+    const { added } = await find(workspace, { add: 'public', names: ['lab/ft:gpt-4o:acme::x'] })
+    expect(slugs(added)).toEqual(['lab/ft:gpt-4o:acme::x'])
+  })
+
   it('creates a models file that does not exist', async () => {
     const workspace = await newInstallation(null)
     await expect(buildIn(workspace)).rejects.toThrow(/there is no file \S*models\.json; `tokenboard models`/)

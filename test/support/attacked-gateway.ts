@@ -4,7 +4,7 @@ import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { type Derived, derivedNumbers, numbersOf } from '../../pipeline/dataset/attack.ts'
 import { Judge, type JudgedRecord, type JudgedRelease, type Leak } from './disclosure-judge.ts'
 import type { Rule } from './disclosure-oracle.ts'
-import { buildIn, publishedCsv, type Workspace, writeInput } from './pipeline.ts'
+import { buildIn, publishedCsv, type Workspace, withdrawDatesIn, writeInput } from './pipeline.ts'
 import type { GatewayStep, LoggedUse } from './random-gateway.ts'
 import { COLUMNS, type FileRecord, writeRecords } from './records.ts'
 
@@ -22,6 +22,7 @@ export async function publishGateway(
 ): Promise<AttackedRelease[]> {
   const releases: AttackedRelease[] = []
   for (const step of steps) {
+    if (isRuled && step.withdrawn !== undefined) releases.push(...(await withdraw(workspace, releases.at(-1), step)))
     await deliver(workspace, step, isRuled)
     const release = await tryBuild(workspace, step.asOf)
     if (release === undefined || releases.some((each) => each.release === release)) continue
@@ -30,6 +31,20 @@ export async function publishGateway(
     releases.push(attackedRelease(release, rows, { moment: step, previous }))
   }
   return releases
+}
+
+/** The release that takes the place of those with a date; none if there is no other date. */
+async function withdraw(
+  workspace: Workspace,
+  previous: AttackedRelease | undefined,
+  { withdrawn, ...moment }: GatewayStep,
+): Promise<AttackedRelease[]> {
+  const dates = [...new Set(previous?.rows.map(({ date }) => date))]
+  const date = dates[(withdrawn?.position ?? 0) % dates.length]
+  if (withdrawn === undefined || date === undefined || dates.length < 2) return []
+  const { current } = await withdrawDatesIn(workspace, date, withdrawn.asOf)
+  const rows = readRows(await publishedCsv(workspace))
+  return [attackedRelease(current ?? '', rows, { moment, previous })]
 }
 
 /** What the logs, the registry and the rule were when a release was made. */

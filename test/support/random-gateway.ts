@@ -27,8 +27,8 @@ export interface GatewayStep {
   uses: readonly LoggedUse[]
   registry: readonly RegistryModel[]
   rule: Rule & { publish_after_days?: number }
-  /** Dates that are taken out before the build. */
-  withdrawn?: { from: string; to: string } | undefined
+  /** One of the published dates, which is taken out before the build. */
+  withdrawn?: { position: number; asOf: string } | undefined
 }
 
 const FIRST_DATE = '2025-02-27'
@@ -59,6 +59,8 @@ class World {
   }
 
   step(number: number): GatewayStep {
+    const earlier = `${addDays(this.#dates.at(-1) ?? '', 1)}T12:${10 + number}:00Z`
+    const withdrawn = this.#dice.chance(0.2) ? { position: this.#dice.below(9), asOf: earlier } : undefined
     const events = number === 0 ? [] : this.#live()
     const aliases = (model: string) => [...this.#aliases].filter(([, to]) => to === model).map(([alias]) => alias)
     const slugs = [...this.#models, ...PLANTED].filter((model) => !this.#aliases.has(model))
@@ -68,8 +70,8 @@ class World {
       public: !this.#privateModels.has(model_permaslug),
     }))
     const uses = this.#uses.map((use) => ({ ...use, isPrivate: this.#optedOut.has(use.contributor) }))
-    const asOf = `${addDays(this.#dates.at(-1) ?? '', 1)}T12:${10 + number}:00Z`
-    return { asOf, events, uses, registry, rule: { ...this.#rule } }
+    const asOf = `${addDays(this.#dates.at(-1) ?? '', 1)}T12:${10 + number}:30Z`
+    return { asOf, events, uses, registry, rule: { ...this.#rule }, withdrawn }
   }
 
   /** One to three things happen, and often a day passes. */

@@ -1,3 +1,4 @@
+import { DEFAULT_RULE } from '../../contract/disclosure.ts'
 import { UtcDate } from '../../contract/utc-date.ts'
 import type { SampleVersion } from './folder.ts'
 import type { Model } from './models.ts'
@@ -86,7 +87,8 @@ export function isSampleFile(source: string, file: string): boolean {
 
 export function sourcesFile(version: SampleVersion): string {
   const sources = SAMPLE_SOURCES.map(({ entry }) => (version === 1 ? withoutCustomers(entry) : entry))
-  return toJson({ models: 'models.json', max_rejected_share: 0.01, sources })
+  const disclosure = version === 1 ? undefined : { ...DEFAULT_RULE, publish_after_days: 3 }
+  return toJson({ models: 'models.json', max_rejected_share: 0.01, disclosure, sources })
 }
 
 /** The source as version 1 of the sample described it. */

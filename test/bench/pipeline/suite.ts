@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { link, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DEFAULT_RULE } from '../../../pipeline/contract/disclosure.ts'
 import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
 import { writePublisher } from '../../support/publisher.ts'
+import { query, sqlText } from '../../support/records.ts'
 import type { Comparison, Measured, Suite } from '../comparison.ts'
 import { runNode, runProcess } from './process.ts'
 import { type RawFiles, rawFiles, writeDay, writeSources } from './records.ts'
@@ -14,6 +16,9 @@ const CLICKHOUSE = join(import.meta.dirname, 'clickhouse.py')
 
 /** What a build may take beside the sums: the start of the process, ranking, and a release with all its files. */
 const FIXED_SECONDS = 1.5
+
+/** What DuckDB may use in builds under a rule, and what the whole process may: contributions are spilled to disk. */
+const [RULE_MEMORY, RULE_PEAK_MIB] = ['512MiB', 900]
 
 const PLAIN: RawFiles = {
   seed: 7,
@@ -62,6 +67,7 @@ export async function openSuite(): Promise<Suite> {
     { row: 3, ...full(csv), ...bare(csv), required: 1.15, goal: 1 },
     { row: 3, ...full(ndjson), ...bare(ndjson), required: 1.25, goal: 1 },
     oneDayMore(folder, identified),
+    underRule(folder, { ...plain, models: 78, customers: 200 }),
     ...[plain, csv, ndjson].flatMap((raw) => others(raw, chdb).map((other) => ({ ...full(raw), ...other }))),
   ]
   const skipped =
@@ -114,20 +120,55 @@ function oneDayMore(folder: string, raw: RawFiles): Comparison {
   }
 }
 
+/** Builds under the default disclosure rule, against builds of the same files without a rule. */
+function underRule(folder: string, raw: RawFiles): Comparison {
+  const buildWith = (name: string, disclosure: unknown) => async () => {
+    const files = await rawFiles(raw)
+    await writeSources(files, `${name}.json`, { disclosure })
+    return build(files, join(folder, name), raw.days, { sources: `${name}.json`, memoryLimit: RULE_MEMORY })
+  }
+  return {
+    name: `a full build under a disclosure rule: ${describe(raw)}, ${raw.customers} customers`,
+    unit: 's',
+    higherIsBetter: false,
+    required: 2,
+    limits: { peak_mib: RULE_PEAK_MIB },
+    baselineName: 'the same without a rule',
+    ours: buildWith('ruled', DEFAULT_RULE),
+    baseline: buildWith('none', 'none'),
+    facts: async () => ({ 'distinct dates, models and customers': await distinctContributions(raw) }),
+  }
+}
+
+async function distinctContributions(raw: RawFiles): Promise<number> {
+  const triples = `SELECT DISTINCT timestamp::DATE, model_permaslug, contributor FROM read_parquet(${sqlText(`${await rawFolder(raw)}/*`)})`
+  const [row] = await query(`SELECT count(*)::INTEGER FROM (${triples})`)
+  return Number(Object.values(row ?? {})[0])
+}
+
+interface BuildSettings {
+  isFresh?: boolean
+  hour?: number
+  /** The name of the sources file. */
+  sources?: string
+  memoryLimit?: string
+}
+
 /** Runs `tokenboard build` at an hour of the first day that the files do not have. */
 async function build(
-  sources: string,
+  raw: string,
   into: string,
   days: number,
-  { isFresh = true, hour = 1 } = {},
+  { isFresh = true, hour = 1, sources = 'sources.json', memoryLimit }: BuildSettings = {},
 ): Promise<Measured> {
   if (isFresh) await rm(into, { recursive: true, force: true })
   await writePublisher(join(into, 'data'))
   return runNode([CLI, 'build'], {
-    SOURCES: join(sources, 'sources.json'),
+    SOURCES: join(raw, sources),
     DATA_DIR: join(into, 'data'),
     PUBLIC_DIR: join(into, 'public'),
     AS_OF: `${addDays(DATASET_START, days)}T0${hour}:00:00Z`,
+    ...(memoryLimit !== undefined && { MEMORY_LIMIT: memoryLimit }),
   })
 }
 

@@ -32,7 +32,7 @@ async function withSample(...sources: Record<string, unknown>[]): Promise<Worksp
   const workspace = await newWorkspace()
   const { dataDir } = workspace
   const sample = join(dataDir, 'raw/sample')
-  const options = { folder: sample, lastDay: '2025-03-09', days: 3, seed: 1, requestsPerDay: 20 }
+  const options = { folder: sample, lastDay: '2025-03-09', days: 7, seed: 1, requestsPerDay: 20 }
   await writeSample(options, { report: () => {}, signal: new AbortController().signal })
   await mkdir(join(dataDir, 'raw/own'))
   await writeFile(

@@ -20,6 +20,7 @@ import {
   writeInput,
 } from '../../support/pipeline.ts'
 import { COLUMNS, type FileRecord, writeRecords } from '../../support/records.ts'
+import { type Day, recordsOf } from '../../support/ruled-gateway.ts'
 
 /** Publishes with every share of rejected records allowed, next to one record that is right. */
 function publishBeside(records: FileRecord[]) {
@@ -605,5 +606,38 @@ describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a re
     expect(rejects).toEqual(timestamps.map((timestamp) => [timestamp, 'invalid_timestamp']))
     expect(built.rows).toEqual(['2025-03-02 bystander 1'])
     expect(built.summary.records.rejected).toEqual({ invalid_timestamp: timestamps.length })
+  })
+})
+
+describe('under a disclosure rule (docs/decisions/0026)', () => {
+  const SAFE = { anna: 30, ben: 20, cleo: 10 }
+  const disclosure = { min_contributors: 3, p_percent: 10, publish_after_days: 0 }
+
+  async function rowsOfDay(day: Day): Promise<string[]> {
+    const source = { records: recordsOf('2025-03-02', day), extraColumns: ['contributor'] }
+    return (await publish({ sources: [source], top: { disclosure } })).rows
+  }
+
+  it('leaves out a larger model than those it names, and `other` may be larger than rank 1', async () => {
+    const day = { large: { anna: 900 }, small: SAFE, pair: { anna: 1, ben: 800, cleo: 700 } }
+    expect(await rowsOfDay(day)).toEqual(['2025-03-02 small 60', '2025-03-02 other 2401'])
+  })
+
+  it('names the next safe model where an unsafe one would have been the 50th', async () => {
+    const crowded = Array.from({ length: 49 }, (_, index) => [crowdSlug(index), { anna: 300, ben: 200, cleo: 100 }])
+    const day = {
+      ...Object.fromEntries(crowded),
+      unsafe: { anna: 100 },
+      next: SAFE,
+      rest: { ben: 9, cleo: 9, dora: 9 },
+    }
+    const rows = await rowsOfDay(day)
+    expect(rows).toHaveLength(51)
+    expect(rows.slice(-2)).toEqual(['2025-03-02 next 60', '2025-03-02 other 127'])
+  })
+
+  it('lets the smallest named models join `other` until it is safe', async () => {
+    const day = { big: { anna: 300, ben: 200, cleo: 100 }, small: SAFE, solo: { dora: 7 } }
+    expect(await rowsOfDay(day)).toEqual(['2025-03-02 big 600', '2025-03-02 other 67'])
   })
 })
