@@ -53,7 +53,7 @@ function wholeNumber(flag: string, text: string, most: number): number {
   throw new CliError(`${flag} ${text}: must be a whole number from 1 to ${formatInteger(most)}`)
 }
 
-function describe({ rule, protects, measures, worst_cells }: DisclosureReport): string {
+function describe({ rule, protects, measures, worst_cells, attack }: DisclosureReport): string {
   const { tokens, named_tokens, joined_cells, dates, dates_left_out } = measures
   const lines = [
     ...describeKnown(measures, unitOf(protects)),
@@ -62,6 +62,7 @@ function describe({ rule, protects, measures, worst_cells }: DisclosureReport): 
     `named     ${formatShare(BigInt(named_tokens), BigInt(tokens))} of the tokens`,
     `joined    ${counted(joined_cells, 'number')} of named models would be part of "other", to protect and to make it safe`,
     `dates     ${formatInteger(dates_left_out)} of ${formatInteger(dates)} would not be published`,
+    `attacked  ${describeAttack(attack, unitOf(protects))}`,
   ]
   if (worst_cells.length === 0) return `${lines.join('\n')}\n`
   const rows = worst_cells.map(({ date, model_permaslug, ...cell }) => [
@@ -74,6 +75,15 @@ function describe({ rule, protects, measures, worst_cells }: DisclosureReport): 
   ])
   const head = ['date', 'model', 'tokens', 'protected', `${unitOf(protects)}s`, 'largest']
   return `${lines.join('\n')}\n\n${table([head, ...rows], 2)}`
+}
+
+function describeAttack(
+  { numbers, unsafe_numbers, changed_numbers }: DisclosureReport['attack'],
+  unit: string,
+): string {
+  const found = `${formatInteger(unsafe_numbers)} of ${counted(numbers, 'number')} that readers could compute are not safe`
+  if (changed_numbers === 0) return found
+  return `${found}; ${counted(changed_numbers, 'difference')} between published releases may be of a single ${unit}`
 }
 
 function describeKnown({ has_contributors, protected_tokens }: DisclosureMeasures, unit: string): string[] {

@@ -162,3 +162,31 @@ SELECT
   (SELECT count(*) FROM core_rest WHERE NOT is_safe) AS dates_left_out,
   (SELECT coalesce(sum(tokens), 0)::VARCHAR FROM core_named
     ANTI JOIN (FROM core_rest WHERE NOT is_safe) USING (date)) AS named_tokens
+
+-- name: create_derived
+-- Numbers that readers can compute from the published rows, as sums of rows; filled by attackRows.
+CREATE OR REPLACE TEMP TABLE core_derived (number INTEGER, date DATE, model_permaslug VARCHAR);
+
+CREATE OR REPLACE TEMP VIEW core_derived_contributions AS
+WITH published AS (
+  SELECT
+    contribution.date,
+    coalesce(named.model_permaslug, 'other') AS model_permaslug,
+    contributor,
+    is_exempt,
+    sum(contribution.tokens)::HUGEINT AS tokens
+  FROM core_contributions AS contribution
+  LEFT JOIN core_named AS named
+    ON contribution.date = named.date AND contribution.model_permaslug = named.model_permaslug
+  GROUP BY ALL
+)
+-- A number may span dates: it is a cell without one.
+SELECT NULL::DATE AS date, number AS cell, contributor, is_exempt, tokens
+FROM published
+JOIN core_derived USING (date, model_permaslug)
+
+-- name: unsafe_derived
+SELECT cell AS number
+FROM measured_cells('core_derived_contributions', getvariable('min_contributors'), getvariable('p_percent'))
+WHERE NOT is_safe
+ORDER BY ALL

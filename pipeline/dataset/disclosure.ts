@@ -1,7 +1,7 @@
 import type { Database } from '../base/database.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
 import type { DisclosureRule, Protected } from '../contract/disclosure.ts'
-import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
+import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 
 /** How much of a ranking without a rule the rule would not let through. A cell is one published number. */
@@ -86,6 +86,17 @@ async function measureCells(database: Database, rule: DisclosureRule, lastDate: 
 /** Makes `out_rankings_daily` of what the rule of `applyRule` lets through. A date without safe cells has no row. */
 export async function rankSafe(database: Database): Promise<void> {
   await database.run('disclosure/create_rankings', { other: OTHER, top_models: TOP_MODELS })
+}
+
+/** Which of the sums of rows of `rankSafe` are not safe, by their position. */
+export async function unsafeSums(database: Database, sums: Iterable<readonly RankingRow[]>): Promise<number[]> {
+  await database.script('disclosure/create_derived')
+  const terms = Array.from(sums, (rows, position) =>
+    rows.map(({ date, model_permaslug }) => [`${position}`, date, model_permaslug]),
+  )
+  await database.append('core_derived', terms.flat())
+  const unsafe = await database.rows<{ number: number }>('disclosure/unsafe_derived')
+  return unsafe.map(({ number }) => number)
 }
 
 /** How many cells that a ranking without the rule would name joined the rest of their date, by date. */

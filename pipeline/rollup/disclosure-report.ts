@@ -14,6 +14,7 @@ import {
 } from '../dataset/disclosure.ts'
 import { Account } from '../dataset/quality.ts'
 import { isOfSums, type Sources } from '../raw/sources.ts'
+import { type AttackReport, attack } from './attack.ts'
 import { hasContributors, protectedIn } from './contributors.ts'
 import { defaultSources, leaveSample, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
 import { withScratch } from './workspace.ts'
@@ -24,6 +25,7 @@ export interface DisclosureReport {
   protects: Protected[]
   measures: DisclosureMeasures
   worst_cells: UnsafeCell[]
+  attack: AttackReport
 }
 
 /** How much of a release the default rule would not let through. */
@@ -34,8 +36,8 @@ export interface MeasuredRisk extends DisclosureRisk {
 const CELLS_SHOWN = 10
 
 /**
- * Measures the sources against their rule or the default one, with what is `given` in its place. Reads like a build in a folder of its own, and keeps nothing. Throws `CliError` if
- * no source has contributors.
+ * Measures the sources against their rule or the default one, with what is `given` in its place, and attacks what it would
+ * publish. Reads like a build in a folder of its own, and keeps nothing. Throws `CliError` if no source has contributors.
  */
 export async function reportDisclosure(
   config: PipelineConfig,
@@ -56,7 +58,14 @@ export async function reportDisclosure(
     await leaveSample(workspace, archive)
     await readRecords(engine, sources, { account: new Account() }, effects)
     const measures = await measureRule(database, rule, mostRecentCompletedDay(asOf))
-    return { rule, protects: protectedIn(sources), measures, worst_cells: await worstCells(database, CELLS_SHOWN) }
+    const worst_cells = await worstCells(database, CELLS_SHOWN)
+    return {
+      rule,
+      protects: protectedIn(sources),
+      measures,
+      worst_cells,
+      attack: await attack(database, config.publicDir),
+    }
   })
 }
 

@@ -2,10 +2,13 @@
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
+import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
+import { numbersOf } from '../../pipeline/dataset/attack.ts'
 import { assertInvariants } from '../../pipeline/dataset/checks.ts'
+import { applyRule, rankSafe, unsafeSums } from '../../pipeline/dataset/disclosure.ts'
 import { type RankingRule, rank } from '../../pipeline/dataset/rank.ts'
-import { type Contribution, type Row, rankUnderRule } from '../support/disclosure-oracle.ts'
+import { type Contribution, isSafe, type Row, rankUnderRule } from '../support/disclosure-oracle.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { tries } from '../support/property.ts'
 
@@ -99,5 +102,32 @@ it('publishes what a plain reading of the rule publishes, and frozen dates as th
       expect(await rowsUnder(contributions, { rule: each, frozen })).toEqual(byDate)
     }),
     options,
+  )
+})
+
+it('judges sums of published rows as a plain reading of the rule does', { timeout: timeout_ms }, async () => {
+  const gateway = fc.array(contribution, { minLength: 1, maxLength: 600, size: 'max' })
+  const loose = { min_contributors: 1, p_percent: 5 }
+  const strict = { min_contributors: 4, p_percent: 20 }
+  await fc.assert(
+    fc.asyncProperty(gateway, async (contributions) => {
+      const database = await databaseOf(contributions)
+      await applyRule(database, loose, LAST_DATE)
+      await rankSafe(database)
+      const rows = await database.rows<RankingRow>('rank/rows')
+      const sums = [...numbersOf({ release: '', rows })].map(({ terms }) => terms.map(({ row }) => row))
+      for (const [name, value] of Object.entries(strict)) await database.setVariable(name, value)
+      const unsafe = await unsafeSums(database, sums)
+      database.close()
+      const named = new Set(rows.map(({ date, model_permaslug }) => `${date} ${model_permaslug}`))
+      const cellOf = ({ date, model }: Contribution) => (named.has(`${date} ${model}`) ? model : 'other')
+      const cells = Map.groupBy(contributions, (each) => `${each.date} ${cellOf(each)}`)
+      const expected = sums.flatMap((terms, position) => {
+        const sum = terms.flatMap(({ date, model_permaslug }) => cells.get(`${date} ${model_permaslug}`) ?? [])
+        return isSafe(sum, strict) ? [] : [position]
+      })
+      expect(unsafe).toEqual(expected)
+    }),
+    { ...options, numRuns: 3 },
   )
 })

@@ -159,6 +159,21 @@ it('goes on to the next path where a value stands for nobody, also in a column t
   expect(await cellsOf(workspace)).toEqual([{ contributors: 1, largest_share: 1 }])
 })
 
+it('attacks what would be published, and the releases that are', async () => {
+  const models = ['one', 'two'].flatMap((model) =>
+    Array.from({ length: 9 }, (_, n) => `2025-03-01T10:00:00Z,acme/${model},100,0,${model}-${n},,customer-${n}`),
+  )
+  const workspace = await workspaceOf(MAPPED, models)
+  await buildIn(workspace)
+  const late = '2025-03-01T10:00:00Z,acme/one,7,0,late,,anna'
+  await writeInput(workspace, 'usage.csv', `${[HEAD, ...models, late].join('\n')}\n`)
+  await buildIn(workspace, '2025-03-10T13:00:00Z')
+  // Two rows, each beside the other one, and the sums of the date, the month, the author and both models.
+  const numbers = { numbers: 9, unsafe_numbers: 0 }
+  // What anna is late with changes all numbers that have acme/one: its row and sum, and those of date, month and author.
+  expect((await reportOf(workspace)).attack).toEqual({ ...numbers, changed_numbers: 5 })
+})
+
 it('measures the row of the rest, and shares of what is not exempt', async () => {
   const models = Array.from({ length: 60 }, (_, n) => `2025-03-01T10:00:00Z,acme/${n},${100 - n},0,${n},,anna`)
   const workspace = await workspaceOf(MAPPED, models)

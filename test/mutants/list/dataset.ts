@@ -169,4 +169,28 @@ export const dataset: Mutant[] = [
     replace: 'if (lines.length < 1 && !isAccepted) {',
     tests: ['test/release/rule-in-force.test.ts'],
   },
+  {
+    name: 'rest-not-made-safe',
+    promise: 'Under a disclosure rule, the smallest named models join `other` until it is safe.',
+    file: 'pipeline/dataset/disclosure.sql',
+    find: 'SEMI JOIN (FROM core_rest WHERE NOT is_safe) USING (date);',
+    replace: 'SEMI JOIN (FROM core_rest WHERE false) USING (date);',
+    tests: ['test/dataset/disclosure.test.ts'],
+  },
+  {
+    name: 'second-largest-forgotten',
+    promise: 'Under a disclosure rule, the second largest customer cannot estimate the largest.',
+    file: 'pipeline/dataset/disclosure.sql',
+    find: '100 * (protected - first - second)',
+    replace: '100 * (protected - first)',
+    tests: ['test/dataset/disclosure.test.ts'],
+  },
+  {
+    name: 'attack-adds-differences',
+    promise: 'A reader of two releases subtracts one from the other.',
+    file: 'pipeline/dataset/attack.ts',
+    find: 'termsOf(before.release, old, -1)',
+    replace: 'termsOf(before.release, old, 1)',
+    tests: ['test/dataset/attack.test.ts'],
+  },
 ]
