@@ -1,4 +1,6 @@
 import { afterAll, beforeAll } from 'vitest'
+// The command's help quotes the defaults when it is loaded: before a test changes them.
+import '../../pipeline/commands/sample.ts'
 import { SAMPLE_DEFAULTS } from '../../pipeline/raw/sample/options.ts'
 
 /** The sample of a build is 475,000 records. The tests of a file that calls this build one of 400. */
