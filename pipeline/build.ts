@@ -351,7 +351,8 @@ async function release(
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
   const rows = changeLog(previous, ranking.rows)
-  const dates = restatedDates(rows, current)
+  const { disclosure } = draft.manifest
+  const dates = restatedDates(rows, { current, disclosure })
   const isNewReading = dates.length > 0 && (await wasReread(database))
   const refused = [
     refuseOldCounts(draft.account.oldCounts, draft.manifest, { current, accepted }),
@@ -360,7 +361,7 @@ async function release(
   if (refused.length > 0) throw new BuildError(refused.join('\n'))
   const reason = explanation.reason ?? (isNewReading ? 'reading' : 'unspecified')
   const changed = describeChanges(
-    { index, current, facts, explanation: { ...explanation, reason }, version_rule: VERSION_RULE },
+    { index, current, facts, explanation: { ...explanation, reason }, version_rule: VERSION_RULE, disclosure },
     rows,
   )
   const restated = dates.length > 0 && { restated: { dates, reason } }

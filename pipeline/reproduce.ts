@@ -206,11 +206,11 @@ async function changesMadeAgain(
   const { rows } = draft.ranking
   const current = previous === undefined ? undefined : await loadRelease(database, previous)
   const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
-  const { version_rule } = manifest
+  const { version_rule, disclosure } = manifest
   const facts = changedFacts(current?.manifest, draft.manifest, rows)
   const explanation = { reason, note }
   return describeChanges(
-    { index, current: current?.manifest, facts, explanation, version_rule },
+    { index, current: current?.manifest, facts, explanation, version_rule, disclosure },
     changeLog(current?.rows ?? [], rows),
   )
 }

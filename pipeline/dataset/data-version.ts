@@ -13,6 +13,8 @@ export interface ReleasedChanges {
   version_rule: VersionRule | undefined
   facts: readonly string[]
   changes: readonly ChangeRow[]
+  /** Whether it was made under a disclosure rule: then rows only come of dates that had none. */
+  isRuled?: boolean
 }
 
 /**
@@ -34,13 +36,14 @@ export function nextVersion(
 
 type Part = 'major' | 'minor' | 'patch'
 
-function partOf(previous: ReleaseEntry | undefined, { facts, changes }: ReleasedChanges): Part {
+function partOf(previous: ReleaseEntry | undefined, { facts, changes, isRuled = false }: ReleasedChanges): Part {
   if (previous === undefined || isSchemaChange(facts)) return 'major'
   const { as_of, end_date } = previous
   const provisional_from = provisionalFrom(as_of)
+  const isAdded = ({ op, date }: ChangeRow) => date > end_date || (isRuled && op === 'insert')
   // Final or missing dates. A release says nothing about dates after its end date.
-  if (changes.some(({ date }) => date <= end_date && date < provisional_from)) return 'major'
-  return changes.some(({ date }) => date > end_date) ? 'minor' : 'patch'
+  if (changes.some((change) => !isAdded(change) && change.date < provisional_from)) return 'major'
+  return changes.some(isAdded) ? 'minor' : 'patch'
 }
 
 /** The rule of 0.1.0: any change up to the previous end date is MAJOR. */

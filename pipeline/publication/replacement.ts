@@ -56,7 +56,10 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
   const draft = draftOf(current.manifest, { rows, asOf, since: disclosed?.since ?? null })
   const facts = [...changedFacts((previous ?? current).manifest, draft, rows), DATES_WITHDRAWN]
   const changed = describeChanges(
-    { index, current: previous?.manifest, facts, explanation: UNEXPLAINED, version_rule: VERSION_RULE },
+    {
+      ...{ index, current: previous?.manifest, facts, explanation: UNEXPLAINED, version_rule: VERSION_RULE },
+      disclosure: draft.disclosure,
+    },
     changeLog(previous?.rows ?? [], rows),
   )
   const manifest = { ...draft, ...changed.facts }

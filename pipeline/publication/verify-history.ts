@@ -3,6 +3,7 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
+import { ruleOf } from '../contract/disclosure.ts'
 import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
 import {
   type DataVersion,
@@ -107,6 +108,7 @@ export class HistoryCheck {
 
   #verifyVersion(listed: DataVersion | undefined, manifest: Manifest, changes: readonly ChangeRow[]): void {
     const { release, data_version, version_rule } = manifest
+    const isRuled = ruleOf(manifest.disclosure) !== undefined
     const { facts = [], previous = null } = manifest.changes ?? {}
     const position = this.#index.releases.findIndex((entry) => entry.release === release)
     const earlier = this.#index.releases.slice(0, position)
@@ -114,7 +116,12 @@ export class HistoryCheck {
       throw new BuildError(`${release} has no version_rule, but a release before it has one`)
     }
     const current = earlier.find((entry) => entry.release === previous)
-    const version = nextVersion({ ...this.#index, releases: earlier }, current, { version_rule, facts, changes })
+    const version = nextVersion({ ...this.#index, releases: earlier }, current, {
+      version_rule,
+      facts,
+      changes,
+      isRuled,
+    })
     if (data_version === version && listed === version) return
     throw new BuildError(
       `the data_version of ${release} is ${data_version ?? 'missing'} in its manifest and ` +

@@ -1,3 +1,4 @@
+import { ruleOf } from '../contract/disclosure.ts'
 import type { ChangeRow } from '../contract/history.ts'
 import {
   type ManifestDraft,
@@ -12,12 +13,18 @@ import { nextVersion } from '../dataset/data-version.ts'
 /** The reason and the note that the publisher gives for a release. */
 export type Explanation = Pick<ReleaseChanges, 'reason' | 'note'>
 
-/** Dates of the current release that were final or missing, and change. */
-export function restatedDates(rows: readonly ChangeRow[], current: ManifestDraft | undefined): UtcDate[] {
+/** Dates of the current release that were final or missing, and change. Under a disclosure rule, they come once. */
+export function restatedDates(
+  rows: readonly ChangeRow[],
+  { current, disclosure }: { current: ManifestDraft | undefined; disclosure: ManifestDraft['disclosure'] },
+): UtcDate[] {
   if (current === undefined) return []
   const finalUntil = provisionalFrom(current.as_of)
-  const dates = rows.map(({ date }) => date).filter((date) => date < finalUntil && date <= current.end_date)
-  return [...new Set(dates)].sort()
+  const isRuled = ruleOf(disclosure) !== undefined
+  const restated = rows.filter(({ op, date }) => {
+    return date < finalUntil && date <= current.end_date && !(isRuled && op === 'insert')
+  })
+  return [...new Set(restated.map(({ date }) => date))].sort()
 }
 
 /** How a release differs from the previous one: for its manifest, and row by row. */
@@ -34,12 +41,14 @@ export function describeChanges(
     explanation: Explanation
     /** Undefined to reproduce a release that version 0.1.0 made. */
     version_rule: VersionRule | undefined
+    disclosure: ManifestDraft['disclosure']
   },
   rows: ChangeRow[],
 ): DraftChanges {
-  const { index, current, facts, explanation, version_rule } = options
+  const { index, current, facts, explanation, version_rule, disclosure } = options
+  const isRuled = ruleOf(disclosure) !== undefined
   const previous = index.releases.find(({ release }) => release === current?.release)
-  const data_version = nextVersion(index, previous, { version_rule, facts, changes: rows })
+  const data_version = nextVersion(index, previous, { version_rule, facts, changes: rows, isRuled })
   const changes = { previous: current?.release ?? null, facts, ...explanation }
   return { facts: { data_version, ...(version_rule && { version_rule }), changes }, rows }
 }

@@ -257,6 +257,17 @@ it('a stop at any step leaves the old releases or none of the dates, and the sam
   expect(completed).toBeGreaterThan(2)
 })
 
+it('has the new release in place before the first tombstone', async () => {
+  const workspace = await copyWorkspace(original)
+  const folder = join(datasetFolder(workspace), 'releases')
+  let present: string[] = []
+  const files = filesAfter(async (_from, to) => {
+    if (to === join(folder, SECOND, 'TOMBSTONE.json')) present = await readdir(folder)
+  })
+  await withdrawDatesIn(workspace, DATES, AT, { files })
+  expect(present).toContain(NEXT)
+})
+
 it('changes nothing when Ctrl-C comes before the switch', async () => {
   const workspace = await copyWorkspace(original)
   const before = await snapshotTree(workspace.publicDir)

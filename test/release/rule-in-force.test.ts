@@ -58,8 +58,14 @@ it('names what is safe, sums the rest, and publishes a date once', async () => {
     not_published: [],
     late: [{ date: '2025-03-01', published_tokens: '82', counted_tokens: '90' }],
   })
+
+  // A date that comes late is no restatement: nothing that was published changes.
+  await gateway.deliver('2025-02-20', { 'v/big': SAFE })
+  expect(await gateway.build('2025-03-06')).toEqual(['2025-02-20 v/big 60', ...second])
+  expect(await gateway.manifest()).toMatchObject({ data_version: '1.2.0', disclosure: { since: '2025-02-20' } })
+  await gateway.verify()
   await gateway.startFromNothing()
-  expect(await gateway.build('2025-03-06')).toEqual(second)
+  expect(await gateway.build('2025-03-07')).toEqual(['2025-02-20 v/big 60', ...second])
 })
 
 it('freezes what was published before the rule, whatever the registry says later', async () => {

@@ -8,6 +8,8 @@ import type { Effects } from '../../pipeline/base/effects.ts'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
+import { readManifest } from '../../pipeline/release/verify.ts'
+import { reproduce } from '../../pipeline/reproduce.ts'
 import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import { reportDisclosure } from '../../pipeline/rollup/disclosure-report.ts'
 import { takenOverClickHouseReading } from '../../pipeline/rollup/reading-0.1.0.ts'
@@ -17,6 +19,7 @@ import {
   csvOf,
   newWorkspace,
   publishedCsv,
+  releaseFolder,
   settings,
   type Workspace,
   writeInput,
@@ -382,6 +385,29 @@ describe('customers of a view', () => {
     await describeEngine(workspace, { url: fake.url })
     await buildIn(workspace, '2025-03-10T15:00:00Z')
     expect(daysAsked(fake)).toEqual([...FINAL, '2025-03-08'])
+  })
+
+  it('decide under a rule what is published, which is reproduced', async () => {
+    const fake = await startFakeClickHouse({ '2025-03-01': 10, '2025-03-02': 4 })
+    fake.columns = { ...COLUMN_TYPES, contributor: 'String' }
+    fake.contributors = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
+    const workspace = await newWorkspace()
+    await describeEngine(workspace, { url: fake.url }, { disclosure: {} })
+    await buildIn(workspace)
+    expect(await publishedCsv(workspace)).toBe(published({ '2025-03-01': 10 }))
+    expect(await readManifest(await releaseFolder(workspace))).toMatchObject({
+      disclosure: { protects: ['customers'], exempt: [] },
+    })
+    expect(await reproduce(readPipelineConfig(settings(workspace, '')), EFFECTS)).toMatchObject({ equal: true })
+  })
+
+  it('are not needed for the usage of nobody, under a rule', async () => {
+    const { workspace, fake } = await askedFor()
+    await describeEngine(workspace, { url: fake.url }, { disclosure: {} }, { contributors: 'exempt', note: 'Our own.' })
+    await buildIn(workspace, '2025-03-10T13:00:00Z')
+    expect(await readManifest(await releaseFolder(workspace))).toMatchObject({
+      disclosure: { protects: [], exempt: ['Our own.'] },
+    })
   })
 
   it('are missing if the view has no column for them, which stops a build under a rule', async () => {

@@ -156,6 +156,24 @@ it('attacks what would be published, and the releases that are', async () => {
   expect((await reportOf(workspace)).attack).toEqual({ ...numbers, changed_numbers: 5 })
 })
 
+it('goes on to the next path where a value stands for nobody, also in a column that the source names', async () => {
+  const common = { startTime: '2025-03-01T10:00:00Z', model: 'acme/one', prompt_tokens: 100, completion_tokens: 0 }
+  const records = [
+    { team_id: 'litellm-dashboard', metadata: { user_api_key_team_id: 'team' } },
+    { team_id: 'team' },
+    { team_id: 'team', organization_id: 'organization' },
+  ].map((fields, n) =>
+    JSON.stringify({ request_id: `${n}`, ...common, metadata: {}, organization_id: null, ...fields }),
+  )
+  const workspace = await newWorkspace()
+  await writeInput(workspace, 'spend.ndjson', `${records.join('\n')}\n`)
+  const litellm = { schema: 'litellm-spend-logs', files: ['spend.ndjson'] }
+  await writeSource(workspace, litellm)
+  expect(await cellsOf(workspace)).toEqual([{ contributors: 2, largest_share: 2 / 3 }])
+  await writeSource(workspace, { ...litellm, columns: { contributor: 'team_id' } })
+  expect(await cellsOf(workspace)).toEqual([{ contributors: 1, largest_share: 1 }])
+})
+
 it('measures the row of the rest, and shares of what is not exempt', async () => {
   const models = Array.from({ length: 60 }, (_, n) => `2025-03-01T10:00:00Z,acme/${n},${100 - n},0,${n},,anna`)
   const workspace = await workspaceOf(MAPPED, models)

@@ -213,9 +213,15 @@ const WORDS = new Set(['unit', 'to', 'when', 'absent'])
 /** Members whose texts are parts of an id: paths in place of one are alternatives, not more parts. */
 const JOINED = new Set(['of', 'with'])
 
+/** A column of contributors in place of that of a schema. What stands for nobody there does so here. */
+function ownContributor({ contributor }: Mapping): Mapping['contributor'] {
+  if (contributor === undefined || isPaths(contributor)) return CONTRIBUTOR
+  return { ...contributor, path: CONTRIBUTOR }
+}
+
 /** A mapping with the paths of a source in place of the columns that they are for. */
 function ownMapping(schemas: Mapping, { columns }: Pick<Mapped, 'columns'>): unknown {
-  const mapping = CONTRIBUTOR in columns ? { ...schemas, contributor: CONTRIBUTOR } : schemas
+  const mapping = CONTRIBUTOR in columns ? { ...schemas, contributor: ownContributor(schemas) } : schemas
   const own = new Map(Object.entries(columns).filter(([, each]) => renamed(each) === undefined))
   const replace = (value: unknown): unknown => {
     if (typeof value === 'string') {

@@ -38,6 +38,8 @@ All of this compares a release with the previous one: the release that was curre
 numbers therefore holds until MAJOR changes. The count goes on from the last release that was ever made, so a version is never
 given twice, even after a withdrawal.
 
+Under a disclosure rule, a date that gets rows for the first time raises MINOR wherever it lies: no published number changes.
+
 \`version_rule\` is \`2\` in the manifest and in the index entry of a release that got its version by this rule. Releases of
 Tokenboard 0.1.0 have no \`version_rule\`: there any changed row of a date up to the previous release's end date raised MAJOR,
 provisional dates included. They keep their numbers, and \`make verify\` derives each version by the rule of its release.

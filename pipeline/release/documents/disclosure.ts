@@ -71,6 +71,6 @@ function sinceWhen({ since }: RuleStatement, start_date: string): string[] {
 }
 
 function exemptions({ exempt }: RuleStatement): string[] {
-  const notes = exempt.map((note) => note.replaceAll(/\s+/g, ' ').replace(/[ .]+$/, ''))
+  const notes = exempt.map((note) => note.replaceAll(/\s+/g, ' ').trim().replace(/\.$/, ''))
   return notes.length === 0 ? [] : [`Some usage belongs to no customer and is not protected: ${notes.join('; ')}.`]
 }

@@ -69,8 +69,8 @@ export const dataset: Mutant[] = [
     name: 'restatement-is-minor',
     promise: 'MAJOR when rows changed of a date that the previous release called final.',
     file: 'pipeline/dataset/data-version.ts',
-    find: "if (changes.some(({ date }) => date <= end_date && date < provisional_from)) return 'major'",
-    replace: "if (changes.some(({ date }) => date <= end_date && date < provisional_from)) return 'minor'",
+    find: "if (changes.some((change) => !isAdded(change) && change.date < provisional_from)) return 'major'",
+    replace: "if (changes.some((change) => !isAdded(change) && change.date < provisional_from)) return 'minor'",
     tests: ['test/dataset/data-version.test.ts'],
   },
   {
@@ -157,8 +157,8 @@ export const dataset: Mutant[] = [
     name: 'lost-dates-published-anew',
     promise: 'A build whose list of published dates is lost stops.',
     file: 'pipeline/release/disclosure-control.ts',
-    find: '&& !synthetic && !isAccepted) {',
-    replace: '&& synthetic && !isAccepted) {',
+    find: '&& !synthetic && !isAccepted) throw lostDates(',
+    replace: '&& synthetic && !isAccepted) throw lostDates(',
     tests: ['test/release/rule-in-force.test.ts'],
   },
   {

@@ -53,7 +53,7 @@ export const publication: Mutant[] = [
     name: 'rest-of-withdrawn-release',
     promise: 'A withdrawn release has its tombstone and nothing else.',
     file: 'pipeline/publication/tombstone.ts',
-    find: '[...names.filter((name) => !isLast(name)).sort(), ...names.filter(isLast)]',
+    find: '[...names.filter((name) => !isLast(name)), ...names.filter(isLast)]',
     replace: 'names.filter(isLast)',
     tests: ['test/cases.test.ts'],
   },

@@ -156,4 +156,28 @@ export const rollup: Mutant[] = [
     replace: '',
     tests: ['test/rollup/contributors.test.ts'],
   },
+  {
+    name: 'final-days-of-clickhouse-restated',
+    promise: 'A final day of ClickHouse that is asked for again to learn its customers keeps its numbers.',
+    file: 'pipeline/rollup/clickhouse.ts',
+    find: 'hashOf(answer) !== previous.sha256',
+    replace: "previous.sha256 === ''",
+    tests: ['test/rollup/clickhouse-days.test.ts'],
+  },
+  {
+    name: 'customers-of-clickhouse-kept',
+    promise: 'With "disclosure": "none" the ids of customers that the state has of ClickHouse are deleted.',
+    file: 'pipeline/rollup/clickhouse.ts',
+    find: "if (need === 'none') await forgetContributors(database)",
+    replace: '',
+    tests: ['test/rollup/clickhouse-days.test.ts'],
+  },
+  {
+    name: 'rule-without-customers-of-clickhouse',
+    promise: 'Under a rule a build fails if the view in ClickHouse does not say whose usage it is.',
+    file: 'pipeline/rollup/clickhouse-view.ts',
+    find: "need === 'required' && !types.has(CONTRIBUTOR)",
+    replace: 'types.size === 0',
+    tests: ['test/rollup/clickhouse-days.test.ts'],
+  },
 ]
