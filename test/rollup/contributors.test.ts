@@ -141,6 +141,21 @@ it('takes all spellings of a customer for one, and what names nobody for unknown
   expect(await cellsOf(await workspaceOf(MAPPED, records))).toEqual([{ contributors: 2, largest_share: 7 / 9 }])
 })
 
+it('attacks what would be published, and the releases that are', async () => {
+  const models = ['one', 'two'].flatMap((model) =>
+    Array.from({ length: 9 }, (_, n) => `2025-03-01T10:00:00Z,acme/${model},100,0,${model}-${n},,customer-${n}`),
+  )
+  const workspace = await workspaceOf(MAPPED, models)
+  await buildIn(workspace)
+  const late = '2025-03-01T10:00:00Z,acme/one,7,0,late,,anna'
+  await writeInput(workspace, 'usage.csv', `${[HEAD, ...models, late].join('\n')}\n`)
+  await buildIn(workspace, '2025-03-10T13:00:00Z')
+  // Two rows, each beside the other one, and the sums of the date, the month, the author and both models.
+  const numbers = { numbers: 9, unsafe_numbers: 0 }
+  // What anna is late with changes all numbers that have acme/one: its row and sum, and those of date, month and author.
+  expect((await reportOf(workspace)).attack).toEqual({ ...numbers, changed_numbers: 5 })
+})
+
 it('goes on to the next path where a value stands for nobody, also in a column that the source names', async () => {
   const common = { startTime: '2025-03-01T10:00:00Z', model: 'acme/one', prompt_tokens: 100, completion_tokens: 0 }
   const records = [
@@ -157,21 +172,6 @@ it('goes on to the next path where a value stands for nobody, also in a column t
   expect(await cellsOf(workspace)).toEqual([{ contributors: 2, largest_share: 2 / 3 }])
   await writeSource(workspace, { ...litellm, columns: { contributor: 'team_id' } })
   expect(await cellsOf(workspace)).toEqual([{ contributors: 1, largest_share: 1 }])
-})
-
-it('attacks what would be published, and the releases that are', async () => {
-  const models = ['one', 'two'].flatMap((model) =>
-    Array.from({ length: 9 }, (_, n) => `2025-03-01T10:00:00Z,acme/${model},100,0,${model}-${n},,customer-${n}`),
-  )
-  const workspace = await workspaceOf(MAPPED, models)
-  await buildIn(workspace)
-  const late = '2025-03-01T10:00:00Z,acme/one,7,0,late,,anna'
-  await writeInput(workspace, 'usage.csv', `${[HEAD, ...models, late].join('\n')}\n`)
-  await buildIn(workspace, '2025-03-10T13:00:00Z')
-  // Two rows, each beside the other one, and the sums of the date, the month, the author and both models.
-  const numbers = { numbers: 9, unsafe_numbers: 0 }
-  // What anna is late with changes all numbers that have acme/one: its row and sum, and those of date, month and author.
-  expect((await reportOf(workspace)).attack).toEqual({ ...numbers, changed_numbers: 5 })
 })
 
 it('measures the row of the rest, and shares of what is not exempt', async () => {
