@@ -74,7 +74,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
       await database.transaction(() => settleTies(database))
       await deliver(database, choice.source, request)
       if (hasContributors(request.sources)) {
-        await deliverContributions(database, choice.source)
+        await deliverContributions(database, choice.source, { hasIds: true })
         await assertBalanced(database)
         await reportSessions(database, choice.source, request)
       }

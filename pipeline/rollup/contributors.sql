@@ -35,6 +35,10 @@ SELECT count(DISTINCT contributor)::BIGINT AS contributors, coalesce(sum(records
 FROM core_source_sums
 WHERE contributor IS NOT NULL
 
+-- name: delivered
+-- Whether any usage of the rollup has a known contributor.
+SELECT count(contributor) > 0 AS has_contributors FROM core_contributions
+
 -- name: unbalanced
 -- Models whose contributions are not their tokens on a date.
 SELECT strftime(date, '%Y-%m-%d') AS date, model_permaslug

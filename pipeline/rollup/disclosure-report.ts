@@ -79,6 +79,8 @@ export async function measureContributors(
   lastDate: UtcDate,
 ): Promise<MeasuredRisk | undefined> {
   if (!hasContributors(sources)) return undefined
+  const [delivered] = await database.rows<{ has_contributors: boolean }>('contributors/delivered')
+  if (delivered?.has_contributors !== true) return undefined
   const risk = await measureRisk(database, DEFAULT_RULE, lastDate)
   return risk.has_contributors ? { protects: protectedIn(sources), ...risk } : undefined
 }

@@ -46,9 +46,9 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
       const isMeasured = hasContributors(request.sources)
       for (const source of request.sources.sources) {
         await archive.select(database, source.name)
-        await updateState(source, request, options)
+        const hasIds = await updateState(source, request, options)
         await deliver(database, source, request)
-        if (isMeasured) await deliverContributions(database, source)
+        if (isMeasured) await deliverContributions(database, source, { hasIds })
         if (readsContributor(source)) await reportSessions(database, source, request)
         await reportOldCounts(
           database,
@@ -66,13 +66,14 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
   }
 }
 
-async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<void> {
+/** Returns whether some of its usage may have an id of a contributor. */
+async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<boolean> {
   const { database, archive, kept, linkFolder, contributorKey } = options
   const { folder, sources } = request.sources
   const found = await findInputFiles(source, request.sources)
   await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
   const contributors = { isRead: readsContributor(source), readKey: contributorKey }
-  const hasIds = await setKeyIfNeeded(database, 'stored', contributors)
+  let hasIds = await setKeyIfNeeded(database, 'stored', contributors)
   const reading = readingOf(source)
   const all = await knownFiles(database)
   const names = new Set(found.files.map(({ name }) => name))
@@ -92,7 +93,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     isCounting = true
     if (groups.length > 0) {
       await countRecords(database, source, groups, request)
-      await setKeyIfNeeded(database, 'counted', contributors)
+      if (await setKeyIfNeeded(database, 'counted', contributors)) hasIds = true
     }
     return groups
   }
@@ -118,6 +119,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     if (groups.length > 0 && isOfSums(source)) await checkNotRestated(database, keptFiles(known, compared, decisions))
     const update = { source, compared, decisions, groups, links }
     await database.transaction(() => settle(update, request, options))
+    return hasIds
   } catch (error) {
     throw await links.naming(error)
   }

@@ -76,6 +76,11 @@ WHERE outcome IS NULL AND is_valid AND coalesce(core_dated_usage.visibility, cor
 GROUP BY ALL
 HAVING sum(tokens) <> 0
 
+-- name: deliver_unknown
+-- The same for a source of which no record names anybody.
+INSERT INTO core_contributions
+SELECT date, model_permaslug, NULL, false, tokens FROM core_rollup WHERE source = getvariable('source')
+
 -- name: totals
 -- How many records a source has in all, and how many of them have an outcome.
 SELECT

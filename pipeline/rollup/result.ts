@@ -51,8 +51,14 @@ export async function deliver(database: Database, source: UsageSource, request: 
 }
 
 /** Adds what each contributor has of a source's public usage. */
-export async function deliverContributions(database: Database, source: Source | UsageSource): Promise<void> {
-  await database.run('result/deliver_contributions', { contributors: contributorsOf(source) ?? 'column' })
+export async function deliverContributions(
+  database: Database,
+  source: Source | UsageSource,
+  { hasIds }: { hasIds: boolean },
+): Promise<void> {
+  const contributors = contributorsOf(source) ?? 'column'
+  if (contributors === 'column' && !hasIds) await database.run('result/deliver_unknown')
+  else await database.run('result/deliver_contributions', { contributors })
 }
 
 export async function reportRowsOfSums(database: Database, request: RollupRequest): Promise<void> {
