@@ -1,6 +1,7 @@
 import { CliError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { printable } from '../base/prose.ts'
+import { namesEndUsers } from '../raw/schemas/of-source.ts'
 import { DEFAULT_DISCLOSURE, type Decisions } from '../setup/configuration.ts'
 import type { DiagnosedSource } from '../setup/doctor.ts'
 import { givenFor } from './init-questions.ts'
@@ -38,7 +39,10 @@ export async function askCustomers(
   if (answer === 'none') return withoutRule(sources)
   for (const { entry, reading } of sources) {
     const { customers } = reading.contributors
-    if (customers > 0) write(`\n${printable(entry.name)}: the records name ${counted(customers, 'customer')}\n`)
+    if (customers === 0) continue
+    const isOfUsers = namesEndUsers(entry)
+    write(`\n${printable(entry.name)}: the records name ${counted(customers, isOfUsers ? 'end user' : 'customer')}\n`)
+    if (isOfUsers) write(END_USERS)
   }
   write('\nOnly numbers that tell about no single customer will be published (docs/publishing.md, Customers)\n')
   return {
@@ -46,6 +50,10 @@ export async function askCustomers(
     disclosure: DEFAULT_DISCLOSURE,
   }
 }
+
+const END_USERS =
+  'a customer with many end users is not protected as a whole: name the column of the customer with --contributor if ' +
+  'there is one\n'
 
 function columnFor({ entry }: DiagnosedSource, { contributor }: GivenCustomers): string | undefined {
   return givenFor(entry.name, contributor)

@@ -27,7 +27,8 @@ export const withdraw = new Command('withdraw')
     'after',
     `
 This cannot be undone, and it does not reach copies that others made. Fix the sources first: the next build publishes
-what they say then.
+what they say then. Under a disclosure rule, dates that were published keep their rows: only --dates with --republish
+publishes what the sources say then.
 
 With --dates, each release that tells of the dates is withdrawn, its hashes are removed from the index, and a release of
 the other published rows takes their place. Later builds leave these dates out for good, unless --republish is given.

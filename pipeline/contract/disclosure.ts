@@ -36,8 +36,8 @@ export const DisclosureSettings = DisclosureRule.extend({
 })
 export type DisclosureSettings = z.infer<typeof DisclosureSettings>
 
-/** Whom a rule protects: the customers that records name, or API keys. */
-export const Protected = z.enum(['customers', 'api_keys'])
+/** Whom a rule protects: the customers that records name, or what they have instead: end users that callers name, or API keys. */
+export const Protected = z.enum(['customers', 'end_users', 'api_keys'])
 export type Protected = z.infer<typeof Protected>
 
 /** What a manifest says of a rule in force: the rule of its newest dates. */

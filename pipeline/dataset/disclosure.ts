@@ -36,7 +36,7 @@ export interface UnsafeCell {
   largest_share: number
 }
 
-const UNITS: Record<Protected, string> = { customers: 'customer', api_keys: 'API key' }
+const UNITS: Record<Protected, string> = { customers: 'customer', end_users: 'end user', api_keys: 'API key' }
 
 /** Whom a rule protects, as a noun in the singular. */
 export function unitOf(units: readonly Protected[]): string {

@@ -1,4 +1,4 @@
-import type { DisclosureStatement, RuleStatement } from '../contract/disclosure.ts'
+import type { DisclosureStatement, Protected, RuleStatement } from '../contract/disclosure.ts'
 
 /** The name that `--accept` takes to publish under a looser disclosure rule than before, or under none. */
 export const LOOSER_DISCLOSURE = 'looser_disclosure'
@@ -27,15 +27,19 @@ function withoutRule({ rule: { min_contributors, p_percent } }: RuleStatement): 
   return `the rule was min_contributors ${min_contributors}, p_percent ${p_percent}, and now there is none`
 }
 
+const inWords = (unit: Protected) => ({ customers: 'customers', end_users: 'end users', api_keys: 'API keys' })[unit]
+
 function compare(before: RuleStatement, now: RuleStatement): string[] {
   const numbers = (['min_contributors', 'p_percent'] as const)
     .filter((key) => now.rule[key] < before.rule[key])
     .map((key) => `${key} was ${before.rule[key]}, and is ${now.rule[key]}`)
-  const units = now.protects.includes('api_keys') && !before.protects.includes('api_keys')
+  const units = now.protects.filter((unit) => unit !== 'customers' && !before.protects.includes(unit))
   const exempt = now.exempt.filter((note) => !before.exempt.includes(note))
   return [
     ...numbers,
-    ...(units ? [`it protected ${before.protects.join(' and ') || 'nobody'}, and now API keys for some sources`] : []),
+    ...units.map((unit) => {
+      return `it protected ${before.protects.map(inWords).join(' and ') || 'nobody'}, and now ${inWords(unit)} for some sources`
+    }),
     ...exempt.map((note) => `usage is exempt that was not: ${JSON.stringify(note)}`),
   ]
 }

@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
-import type { Protected, Protection } from '../contract/disclosure.ts'
+import { Protected, type Protection } from '../contract/disclosure.ts'
 import type { UsageSource } from '../raw/engine.ts'
-import { readsContributor } from '../raw/schemas/of-source.ts'
+import { namesEndUsers, readsContributor } from '../raw/schemas/of-source.ts'
 import type { Source, Sources } from '../raw/sources.ts'
 import { withoutContributors } from './reading.ts'
 import { listFiles, type StateFile, takeOver } from './state.ts'
@@ -25,8 +25,15 @@ export function hasContributors({ usageSources }: Pick<Sources, 'usageSources'>)
 
 /** Whom a disclosure rule protects in these sources. */
 export function protectedIn({ usageSources }: Pick<Sources, 'usageSources'>): Protected[] {
-  const has = (wanted: 'column' | 'keys') => usageSources.some((source) => contributorsOf(source) === wanted)
-  return [...(has('column') ? (['customers'] as const) : []), ...(has('keys') ? (['api_keys'] as const) : [])]
+  const found = new Set(usageSources.map(unitIn))
+  return Protected.options.filter((unit) => found.has(unit))
+}
+
+function unitIn(source: Source | UsageSource): Protected | undefined {
+  const contributors = contributorsOf(source)
+  if (contributors === 'keys') return 'api_keys'
+  if (contributors !== 'column') return undefined
+  return 'schema' in source && namesEndUsers(source) ? 'end_users' : 'customers'
 }
 
 /** Whom a disclosure rule protects in these sources, and why some usage is nobody's. */

@@ -21,10 +21,12 @@ it.each([
     { protects: ['customers' as const, 'api_keys' as const] },
     'it protected customers, and now API keys for some sources',
   ],
+  [{ protects: ['customers' as const, 'end_users' as const] }, 'and now end users for some sources'],
   [{ exempt: ['Our own tests.', 'A partner.'] }, 'usage is exempt that was not: "A partner."'],
   [undefined, 'the rule was min_contributors 5, p_percent 10, and now there is none'],
 ])('names what a looser rule loses: %o', (now, finding) => {
-  expect(refused(now)).toContain(`less than in release 20250304T120000Z; nothing was published\n  ${finding}\n`)
+  expect(refused(now)).toMatch(/less than in release 20250304T120000Z; nothing was published\n {2}/)
+  expect(refused(now)).toContain(`${finding}\n`)
   expect(refused(now, ['looser_disclosure'])).toBeUndefined()
 })
 

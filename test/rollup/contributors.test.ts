@@ -9,7 +9,9 @@ import { CliError } from '../../pipeline/base/errors.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
 import type { UnsafeCell } from '../../pipeline/dataset/disclosure.ts'
+import { Source } from '../../pipeline/raw/sources.ts'
 import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
+import { protectedIn } from '../../pipeline/rollup/contributors.ts'
 import { reportDisclosure } from '../../pipeline/rollup/disclosure-report.ts'
 import { AS_OF, buildIn, newWorkspace, runCli, settings, type Workspace, writeInput } from '../support/pipeline.ts'
 import { useSmallSample } from '../support/small-sample.ts'
@@ -303,6 +305,15 @@ it('says whom it measures', async () => {
   )
   expect(await said({ contributors: 'exempt', note: 'Our own.' })).toContain('all usage is exempt')
   expect(await said({}, '--p-percent', '15')).toMatch(/no record names the customer[\s\S]*to within 15 %/)
+})
+
+it('protects end users where a schema has what callers send, and customers where the source names their column', () => {
+  const protects = (columns: object) => {
+    const source = Source.parse({ name: 'traces', schema: 'langfuse-api', files: ['a'], columns, visibility: 'public' })
+    return protectedIn({ usageSources: [source] })
+  }
+  expect(protects({})).toEqual(['end_users'])
+  expect(protects({ contributor: 'userId' })).toEqual(['customers'])
 })
 
 it('refuses to measure where no source says whose usage it is', async () => {

@@ -135,7 +135,8 @@ function idOf(id: NonNullable<Mapping['request_id']>): Expression<'text'> {
 
 function contributorOf(contributor: NonNullable<Mapping['contributor']>): Expression<'text'> {
   if (isPaths(contributor)) return fromPaths(text, contributor)
-  return fromPaths((place) => textWithout(place, contributor.absent), contributor.path)
+  const { path, absent } = contributor
+  return fromPaths(absent === undefined ? text : (place) => textWithout(place, absent), path)
 }
 
 function byokOf(byok: NonNullable<Mapping['is_byok']>): Expression<'flag'> {

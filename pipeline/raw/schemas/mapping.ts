@@ -176,8 +176,17 @@ export const Mapping = z.strictObject({
   request_id: z.union([Paths, JoinedId]).optional(),
   visibility: Paths.optional(),
   api_key_hash: Paths.optional(),
-  /** The customer of the gateway whose usage it is. `absent`: texts that stand for none of them. */
-  contributor: z.union([Paths, z.strictObject({ path: Paths, absent: z.array(z.string()).min(1) })]).optional(),
+  /** Whose usage it is: a customer of the gateway, or what its callers send. `absent`: texts that stand for nobody. */
+  contributor: z
+    .union([
+      Paths,
+      z.strictObject({
+        path: Paths,
+        absent: z.array(z.string()).min(1).optional(),
+        is: z.literal('end_user').optional(),
+      }),
+    ])
+    .optional(),
   cost_usd: Paths.optional(),
   /** With `above_zero`: true where an amount is positive. */
   is_byok: z.union([Paths, z.strictObject({ above_zero: Path })]).optional(),

@@ -113,6 +113,13 @@ export function readsContributor(source: Mapped): boolean {
   return source.contributors === undefined && schemaOf(source).record.contributor !== undefined
 }
 
+/** Whether the contributors that are read are end users, as callers sent them. A column that the source names has customers. */
+export function namesEndUsers({ schema, columns = {} }: Pick<Mapped, 'schema'> & Partial<Mapped>): boolean {
+  if (CONTRIBUTOR in columns || schema === 'rollup-files') return false
+  const { contributor } = MAPPINGS[schema]
+  return contributor !== undefined && !isPaths(contributor) && contributor.is === 'end_user'
+}
+
 /** The columns that a source may map: those of its schema, and the contributor. */
 export function mappableColumns(schema: SchemaName): string[] {
   return [...new Set([...schemaColumns(SCHEMAS[schema]), CONTRIBUTOR])]
@@ -208,7 +215,7 @@ const FIELDS = [
 ] as const
 
 /** Members of fields whose texts are not paths. */
-const WORDS = new Set(['unit', 'to', 'when', 'absent'])
+const WORDS = new Set(['unit', 'to', 'when', 'absent', 'is'])
 
 /** Members whose texts are parts of an id: paths in place of one are alternatives, not more parts. */
 const JOINED = new Set(['of', 'with'])

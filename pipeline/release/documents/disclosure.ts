@@ -46,23 +46,29 @@ const READING =
   'is safe to publish. Sums over dates or models mean “at least”.'
 
 function whenSafe({ rule: { min_contributors, p_percent }, protects }: RuleStatement): string[] {
-  const { unit, note } = UNITS[unitOf(protects)]
+  const units = protects.includes('customers') ? (['customers'] as const) : protects
+  const named = units.map((unit) => UNITS[unit]).join(' or ') || UNITS.customers
   return [
-    `A number is published only if at least ${min_contributors} ${unit} have tokens in it, and if the second largest of ` +
+    `A number is published only if at least ${min_contributors} ${named} have tokens in it, and if the second largest of ` +
       `them cannot estimate the largest to within ${p_percent} %.`,
-    ...note,
+    ...notesOn(protects),
   ]
 }
 
-const UNITS = {
-  customers: { unit: 'customers', note: [] },
-  keys: { unit: 'API keys', note: ['The logs name no customers: one with several keys is protected less.'] },
-  both: { unit: 'customers', note: ['Where the logs name no customer, an API key counts as one.'] },
-}
+const UNITS = { customers: 'customers', end_users: 'end users', api_keys: 'API keys' } as const
 
-function unitOf(protects: readonly Protected[]): keyof typeof UNITS {
-  if (!protects.includes('api_keys')) return 'customers'
-  return protects.includes('customers') ? 'both' : 'keys'
+/** What counts where logs name no customer. */
+const SUBSTITUTES = { end_users: 'an end user', api_keys: 'an API key' } as const
+
+/** What of a rule's protection is not that of customers. */
+function notesOn(protects: readonly Protected[]): string[] {
+  const others = protects.filter((unit) => unit !== 'customers')
+  if (others.length === 0) return []
+  const counts = `${others.map((unit) => SUBSTITUTES[unit]).join(' or ')} counts as one`
+  if (protects.includes('customers')) return [`Where the logs name no customer, ${counts}.`]
+  return [
+    `The logs name no customers: one with several ${others.map((unit) => UNITS[unit]).join(' or ')} is protected less.`,
+  ]
 }
 
 function sinceWhen({ since }: RuleStatement, start_date: string): string[] {

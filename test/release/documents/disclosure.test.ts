@@ -37,7 +37,11 @@ describe('the words', () => {
     [{ since: '2025-03-01' }, /This holds from 2025-03-01 on: earlier dates were published without it\.$/],
     [{ since: null }, /All dates so far were published before this rule\.$/],
     [{ protects: ['api_keys'] as const }, /at least 5 API keys have .* The logs name no customers: one with several/],
-    [{ protects: ['api_keys', 'customers'] as const }, /at least 5 customers have .* an API key counts as one\.$/],
+    [{ protects: ['customers', 'api_keys'] as const }, /at least 5 customers have .* an API key counts as one\.$/],
+    [
+      { protects: ['end_users'] as const },
+      /at least 5 end users have .* name no customers: one with several end users/,
+    ],
     [
       { exempt: ['our own\ntests.', 'a demo'] },
       /belongs to no customer and is not protected: our own tests; a demo\.$/,
