@@ -20,7 +20,10 @@ export const PublishedDate = z.strictObject({
   /** How many cells that a ranking without the rule would name joined `other`. */
   joined_cells: z.int().nonnegative(),
   rows: z.array(RankingRow.omit({ date: true })),
-  /** Set when the date was withdrawn: it has no rows then, and is never published again. */
+  /**
+   * Set when the date was withdrawn, or when a rule began or the list was lost and only earlier releases had it: it has no
+   * rows then, and is never published again.
+   */
   withdrawn_at: Timestamp.optional(),
 })
 export type PublishedDate = z.infer<typeof PublishedDate>
@@ -37,6 +40,7 @@ export class PublishedDates {
   readonly #key: string
   readonly #dates: Map<UtcDate, PublishedDate>
   #isWritten = true
+  #isSealed = false
 
   private constructor(path: string, key: string, dates: readonly PublishedDate[]) {
     this.path = path
@@ -68,16 +72,18 @@ export class PublishedDates {
     const dates = lines.map((line, position) => parseJson(PublishedDate, line, `${path}:${position + 2}`, BuildError))
     const opened = new PublishedDates(path, key, dates)
     opened.#isWritten = isSealed
+    opened.#isSealed = isSealed
     return opened
+  }
+
+  /** Whether the file is there, and nobody changed it. */
+  get isSealed(): boolean {
+    return this.#isSealed
   }
 
   /** In order of date. */
   get all(): PublishedDate[] {
     return [...this.#dates.values()].sort((a, b) => (a.date < b.date ? -1 : 1))
-  }
-
-  get isEmpty(): boolean {
-    return this.#dates.size === 0
   }
 
   has(date: UtcDate): boolean {

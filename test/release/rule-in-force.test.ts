@@ -15,6 +15,8 @@ import {
   runCli,
   settings,
   snapshotTree,
+  withdrawDatesIn,
+  withdrawIn,
   writeInput,
   writeSmallBuild,
 } from '../support/pipeline.ts'
@@ -97,6 +99,30 @@ it('freezes what was published before the rule, whatever the registry says later
     else await writeInput(gateway.workspace, 'models.json', models({ 'v/solo': false, 'v/big': true }))
     expect(await differences(gateway, date)).toEqual([])
   }
+})
+
+it('leaves out what only earlier releases had when the rule begins, until it is let back', async () => {
+  const gateway = await newRuledGateway()
+  await gateway.rule(undefined)
+  await gateway.deliver('2025-03-01', { 'v/big': SAFE })
+  await gateway.deliver('2025-03-02', { 'v/big': SAFE })
+  await gateway.build('2025-03-05')
+  await rm(gateway.gateway.path('2025-03-02.ndjson'))
+  await gateway.deliver('2025-03-03', { 'v/big': SAFE })
+  await gateway.build('2025-03-06')
+  await withdrawIn(gateway.workspace, '20250306T120000Z', '2025-03-06T13:00:00Z')
+  await rm(gateway.gateway.path('2025-03-03.ndjson'))
+  const held = ['2025-03-01 v/big 60']
+  expect(await gateway.build('2025-03-07')).toEqual(held)
+  await gateway.rule(RULE)
+  const { ben, cleo } = SAFE
+  for (const date of ['2025-03-02', '2025-03-03']) await gateway.deliver(date, { 'v/big': { ben, cleo, emil: 5 } })
+  expect(await gateway.build('2025-03-08')).toEqual(held)
+  expect(await gateway.build('2025-03-09')).toEqual(held)
+  const dates = '2025-03-02..2025-03-03'
+  await withdrawDatesIn(gateway.workspace, dates, '2025-03-09T13:00:00Z', {}, { republish: true })
+  expect(await gateway.build('2025-03-10')).toEqual([...held, '2025-03-02 v/big 35', '2025-03-03 v/big 35'])
+  await gateway.verify()
 })
 
 it('applies another rule to later dates alone, and asks before a looser one', async () => {
