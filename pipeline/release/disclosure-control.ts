@@ -7,7 +7,7 @@ import { type Protection, ruleOf } from '../contract/disclosure.ts'
 import { isErased, type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { LOST_DISCLOSURE, refuseLooser } from '../dataset/looser-disclosure.ts'
+import { LOST_DISCLOSURE, refuseLooser, refuseOtherContributors } from '../dataset/looser-disclosure.ts'
 import { describeRange, toRanges } from '../dataset/old-counts.ts'
 import type { RankingRule } from '../dataset/rank.ts'
 import type { Sources } from '../raw/sources.ts'
@@ -42,6 +42,8 @@ export async function openControl(
     synthetic: boolean
     secret: Secret
     protection: Protection
+    /** By source, what says whose usage it is. */
+    facts: Readonly<Record<string, string>>
     current: CurrentRelease | undefined
     accepted: readonly string[]
     report: Effects['report']
@@ -64,6 +66,11 @@ export async function openControl(
   if (!isRuled && !isListed && !lacksWithdrawals) return { setting, dates: undefined }
   const key = await keyOf(path, secret, isAccepted)
   const dates = isForgotten ? PublishedDates.empty(path, key) : await PublishedDates.open(path, key, { isAccepted })
+  if (rule !== undefined) {
+    const changed = refuseOtherContributors(dates.sources ?? options.facts, options.facts, accepted)
+    if (changed !== undefined) throw new BuildError(changed)
+    dates.keepSources(options.facts)
+  }
   if (current === undefined) return { setting, dates }
   await checkTakenOut(dates, current)
   const isNew = rule !== undefined && ruleOf(stated) === undefined

@@ -156,6 +156,21 @@ it('applies another rule to later dates alone, and asks before a looser one', as
   await gateway.verify()
 })
 
+it('asks before another column says whose usage it is, or a source becomes exempt', async () => {
+  const gateway = await newRuledGateway()
+  await gateway.deliver('2025-03-01', { 'v/big': SAFE })
+  await gateway.build('2025-03-03')
+  for (const source of [{ columns: { contributor: 'request_id' } }, { contributors: 'exempt', note: 'Ours.' }]) {
+    await gateway.rule(RULE, source)
+    await expect(gateway.build('2025-03-04')).rejects.toThrow(/--accept looser_disclosure/)
+  }
+  await gateway.rule(RULE, { columns: { contributor: 'request_id' } })
+  await expect(gateway.build('2025-03-04')).rejects.toThrow('source "gateway": was ["column","canonical",null], and is')
+  await gateway.build('2025-03-04', { accept: ['looser_disclosure'] })
+  await gateway.deliver('2025-03-02', { 'v/big': SAFE })
+  await gateway.build('2025-03-05')
+})
+
 it('starts a new chain with the dates of the previous one', async () => {
   const gateway = await newRuledGateway()
   await gateway.deliver('2025-03-01', { 'v/big': SAFE })
