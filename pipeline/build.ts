@@ -75,7 +75,7 @@ import { readBack } from './release/read-back.ts'
 import { saltsOf } from './release/salt.ts'
 import { draftManifest } from './release/stage.ts'
 import { readManifest, verifyRelease } from './release/verify.ts'
-import { protectionOf } from './rollup/contributors.ts'
+import { contributorFacts, protectionOf } from './rollup/contributors.ts'
 import { type MeasuredRisk, measureContributors } from './rollup/disclosure-report.ts'
 import {
   chooseSources,
@@ -175,9 +175,10 @@ export async function build(
     const sources = await withObjects(chosen, workspace, config, effects)
     for (const message of await describeUnread(sources)) effects.report({ kind: 'notice', message })
     const current = await findCurrent(index, publicDir, synthetic, database)
-    const kept = { dataDir: config.dataDir, synthetic, secret: workspace.secret }
+    const kept = { dataDir: config.dataDir, synthetic, secret, report: effects.report }
     const protection = protectionOf(sources)
-    const control = await openControl(sources.disclosure, { ...kept, protection, current, accepted })
+    const facts = contributorFacts(sources)
+    const control = await openControl(sources.disclosure, { ...kept, protection, facts, current, accepted })
     const intake = { config, asOf, sources, synthetic, publisher, reread, control, mayFollowSample: !synthetic }
     const { draft, usage } = await prepare(workspace, intake, effects)
     const summary = await release(
@@ -219,7 +220,7 @@ async function findCurrent(
   const folder = join(publicDir, releasePath(entry.release))
   const manifest = await readManifest(folder)
   if (manifest.synthetic !== synthetic) return undefined
-  return { publicDir, manifest, readRows: () => readBack(database, folder, 'rankings-daily.parquet') }
+  return { publicDir, index, manifest, readRows: () => readBack(database, folder, 'rankings-daily.parquet') }
 }
 
 /** What a release is made from, and its `as_of`. */

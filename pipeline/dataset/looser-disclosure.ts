@@ -23,6 +23,29 @@ export function refuseLooser(
   )
 }
 
+/**
+ * The sources of which something else says whose usage they are than at the last build under a rule, or that are exempt now:
+ * a column of users has more names than one of customers. Undefined if there are none, or if that is accepted.
+ */
+export function refuseOtherContributors(
+  before: Readonly<Record<string, string>>,
+  now: Readonly<Record<string, string>>,
+  accepted: readonly string[],
+): string | undefined {
+  if (accepted.includes(LOOSER_DISCLOSURE)) return undefined
+  const changed = Object.entries(now).filter(
+    ([name, fact]) => before[name] !== fact && (name in before || fact === '["exempt"]'),
+  )
+  if (changed.length === 0) return undefined
+  const named = changed.map(
+    ([name, fact]) => `  source ${JSON.stringify(name)}: was ${before[name] ?? 'not there'}, and is ${fact}`,
+  )
+  return (
+    'what says whose usage it is has changed, so customers may be protected less; nothing was published\n' +
+    `${named.join('\n')}\nif each of them is protected as before, or need not be, run: tokenboard build --accept ${LOOSER_DISCLOSURE}`
+  )
+}
+
 function withoutRule({ rule: { min_contributors, p_percent } }: RuleStatement): string {
   return `the rule was min_contributors ${min_contributors}, p_percent ${p_percent}, and now there is none`
 }

@@ -292,6 +292,6 @@ async function leaveOut(
 async function letBack(ledger: PublishedDates, dates: DateRange, { files }: PublicFolder): Promise<void> {
   const known = ledger.all.filter(({ date, withdrawn_at }) => withdrawn_at !== undefined && isBetween(date, dates))
   ledger.forget(known.map(({ date }) => date))
-  if (ledger.isEmpty) await files.remove(ledger.path)
-  else await ledger.write(files)
+  // An empty list stays: without any, builds take it for lost.
+  await ledger.write(files)
 }

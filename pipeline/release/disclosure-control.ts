@@ -1,16 +1,18 @@
 import { dirname, join } from 'node:path'
+import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { isThere } from '../base/files.ts'
 import type { Secret } from '../base/secret.ts'
 import { type Protection, ruleOf } from '../contract/disclosure.ts'
-import { type Manifest, type ReleaseName, releasePath } from '../contract/manifest.ts'
+import { isErased, type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { LOST_DISCLOSURE, refuseLooser } from '../dataset/looser-disclosure.ts'
+import { LOST_DISCLOSURE, refuseLooser, refuseOtherContributors } from '../dataset/looser-disclosure.ts'
 import { describeRange, toRanges } from '../dataset/old-counts.ts'
 import type { RankingRule } from '../dataset/rank.ts'
 import type { Sources } from '../raw/sources.ts'
 import { readDisclosure } from './disclosure-file.ts'
+import { goneDates } from './gone-dates.ts'
 import { readCoverage } from './ledger.ts'
 import { type PublishedDate, PublishedDates, remedy } from './published-dates.ts'
 
@@ -24,13 +26,14 @@ export interface DisclosureControl {
 /** The release that is current when a build begins. */
 export interface CurrentRelease {
   publicDir: string
+  index: ReleaseIndex
   manifest: Manifest
   readRows(): Promise<readonly RankingRow[]>
 }
 
 /**
- * Opens the list of published dates, and adds those of the current release if the rule is new. Throws `BuildError` for a
- * looser rule, and for a list that is lost or was changed.
+ * Opens the list of published dates, and adds those of the current release if the rule is new: dates that only earlier
+ * releases had are closed then. Throws `BuildError` for a looser rule, and for a list that is lost or was changed.
  */
 export async function openControl(
   setting: Sources['disclosure'],
@@ -39,8 +42,11 @@ export async function openControl(
     synthetic: boolean
     secret: Secret
     protection: Protection
+    /** By source, what says whose usage it is. */
+    facts: Readonly<Record<string, string>>
     current: CurrentRelease | undefined
     accepted: readonly string[]
+    report: Effects['report']
   },
 ): Promise<DisclosureControl> {
   const { dataDir, synthetic, secret, protection, current, accepted } = options
@@ -52,14 +58,26 @@ export async function openControl(
   const path = PublishedDates.pathIn(dataDir, synthetic)
   // The sample promises nothing: without releases, it starts anew.
   const isForgotten = synthetic && current === undefined
-  if (rule === undefined && ruleOf(stated) === undefined && (isForgotten || !(await isThere(path)))) {
-    return { setting, dates: undefined }
-  }
+  const isRuled = (rule ?? ruleOf(stated)) !== undefined
   const isAccepted = accepted.includes(LOST_DISCLOSURE)
+  const isListed = !isForgotten && (await isThere(path))
+  const lacksWithdrawals = !isListed && (current?.index.releases.some(isErased) ?? false)
+  if (lacksWithdrawals && !isAccepted) throw lostWithdrawals(path)
+  if (!isRuled && !isListed && !lacksWithdrawals) return { setting, dates: undefined }
   const key = await keyOf(path, secret, isAccepted)
   const dates = isForgotten ? PublishedDates.empty(path, key) : await PublishedDates.open(path, key, { isAccepted })
-  if (current !== undefined) await checkTakenOut(dates, current)
-  if (current !== undefined && (rule ?? ruleOf(stated)) !== undefined) await addCurrent(dates, current, isAccepted)
+  if (rule !== undefined) {
+    const changed = refuseOtherContributors(dates.sources ?? options.facts, options.facts, accepted)
+    if (changed !== undefined) throw new BuildError(changed)
+    dates.keepSources(options.facts)
+  }
+  if (current === undefined) return { setting, dates }
+  await checkTakenOut(dates, current)
+  const isNew = rule !== undefined && ruleOf(stated) === undefined
+  const isLost = isAccepted && !dates.isSealed
+  await checkPublished(dates, current, isAccepted)
+  if (isRuled) await addCurrent(dates, current, isAccepted)
+  if (isNew || isLost) await closeGone(dates, current, options.report)
   return { setting, dates }
 }
 
@@ -81,6 +99,48 @@ async function checkTakenOut(dates: PublishedDates, { manifest, readRows }: Curr
     `release ${manifest.release} still has ${describeRange(left)}, which a withdrawal that was stopped takes out; ` +
       `complete it: tokenboard withdraw --reason privacy --dates ${left.start_date}..${left.end_date}`,
   )
+}
+
+/**
+ * Throws `BuildError` if the current release has no rows of a date that it should have: the list is from before a withdrawal.
+ * If its loss is accepted, the date is closed.
+ */
+async function checkPublished(dates: PublishedDates, current: CurrentRelease, isAccepted: boolean): Promise<void> {
+  const { release } = current.manifest
+  const listed = dates.all.filter((each) => each.rows.length > 0 && each.release <= release)
+  if (listed.length === 0) return
+  const held = new Set((await current.readRows()).map(({ date }) => date))
+  const taken = listed.filter(({ date }) => !held.has(date))
+  const [first] = taken
+  if (first === undefined) return
+  if (!isAccepted) {
+    throw new BuildError(
+      `${dates.path} has ${first.date}, which release ${release} has not: the list is older than a withdrawal of that date; ` +
+        remedy(dates.path),
+    )
+  }
+  close(
+    dates,
+    taken.map(({ date }) => date),
+    current,
+  )
+}
+
+/** Closes dates that were published and are not now: published anew, they would tell what came or went since. */
+async function closeGone(dates: PublishedDates, current: CurrentRelease, report: Effects['report']): Promise<void> {
+  const held = new Set((await current.readRows()).map(({ date }) => date))
+  const gone = (await goneDates(current.publicDir, current.index, held)).filter((date) => !dates.has(date))
+  if (gone.length === 0) return
+  close(dates, gone, current)
+  const message =
+    `${toRanges(gone).map(describeRange).join(', ')} had rows before, or may have had them, and the current release has none: ` +
+    'later builds leave them out; tokenboard withdraw --reason privacy --dates … --republish lets them be published again'
+  report({ kind: 'notice', message })
+}
+
+function close(dates: PublishedDates, closed: readonly UtcDate[], { manifest }: CurrentRelease): void {
+  const { release, as_of } = manifest
+  dates.replace(closed.map((date) => ({ date, release, rule: null, joined_cells: 0, rows: [], withdrawn_at: as_of })))
 }
 
 /**
@@ -120,6 +180,13 @@ function lostDates(path: string, date: UtcDate, release: ReleaseName): BuildErro
   return new BuildError(
     `${path} does not know ${date}, which release ${release} published under a disclosure rule: dates could be published ` +
       `again with other numbers, which tell about customers; ${remedy(path)}`,
+  )
+}
+
+function lostWithdrawals(path: string): BuildError {
+  return new BuildError(
+    `${path} is missing, which keeps out the dates that were withdrawn for privacy: they would be published again; ` +
+      remedy(path),
   )
 }
 

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
@@ -20,12 +21,21 @@ export const PublishedDate = z.strictObject({
   /** How many cells that a ranking without the rule would name joined `other`. */
   joined_cells: z.int().nonnegative(),
   rows: z.array(RankingRow.omit({ date: true })),
-  /** Set when the date was withdrawn: it has no rows then, and is never published again. */
+  /**
+   * Set when the date was withdrawn, or when a rule began or the list was lost and only earlier releases had it: it has no
+   * rows then, and is never published again.
+   */
   withdrawn_at: Timestamp.optional(),
 })
 export type PublishedDate = z.infer<typeof PublishedDate>
 
-const Head = z.strictObject({ version: z.literal(1), seal: z.string() })
+const Head = z.strictObject({
+  version: z.literal(1),
+  /** By source, what said whose usage it is, at the last build under a rule. */
+  sources: z.record(z.string(), z.string()).optional(),
+  seal: z.string(),
+})
+type SourceFacts = NonNullable<z.infer<typeof Head>['sources']>
 
 /**
  * The dates that were published, once a disclosure rule is in force: they are never published again with other rows
@@ -37,6 +47,8 @@ export class PublishedDates {
   readonly #key: string
   readonly #dates: Map<UtcDate, PublishedDate>
   #isWritten = true
+  #isSealed = false
+  #sources: SourceFacts | undefined
 
   private constructor(path: string, key: string, dates: readonly PublishedDate[]) {
     this.path = path
@@ -61,23 +73,38 @@ export class PublishedDates {
     const text = await readTextIfAny(path)
     if (text === undefined) return PublishedDates.empty(path, key)
     const [first = '', ...lines] = text.split('\n').slice(0, -1)
-    const isSealed = Head.safeParse(jsonIfAny(first)).data?.seal === sealOf(lines, key)
+    const head = Head.safeParse(jsonIfAny(first)).data
+    const isSealed = head?.seal === sealOf(lines, head?.sources, key)
     if (!isSealed && !isAccepted) {
       throw new BuildError(`${path} was changed, or its secret was; ${remedy(path)}`)
     }
     const dates = lines.map((line, position) => parseJson(PublishedDate, line, `${path}:${position + 2}`, BuildError))
     const opened = new PublishedDates(path, key, dates)
     opened.#isWritten = isSealed
+    opened.#isSealed = isSealed
+    opened.#sources = head?.sources
     return opened
+  }
+
+  /** What said of each source whose usage it is, at the last build under a rule; undefined if none says. */
+  get sources(): SourceFacts | undefined {
+    return this.#sources
+  }
+
+  keepSources(sources: SourceFacts): void {
+    if (isDeepStrictEqual(sources, this.#sources)) return
+    this.#sources = sources
+    this.#isWritten = false
+  }
+
+  /** Whether the file is there, and nobody changed it. */
+  get isSealed(): boolean {
+    return this.#isSealed
   }
 
   /** In order of date. */
   get all(): PublishedDate[] {
     return [...this.#dates.values()].sort((a, b) => (a.date < b.date ? -1 : 1))
-  }
-
-  get isEmpty(): boolean {
-    return this.#dates.size === 0
   }
 
   has(date: UtcDate): boolean {
@@ -112,7 +139,8 @@ export class PublishedDates {
   async write(files: Files): Promise<void> {
     if (this.#isWritten) return
     const lines = this.all.map((each) => JSON.stringify(each))
-    const head = { version: 1, seal: sealOf(lines, this.#key) } as const
+    const sources = this.#sources
+    const head = { version: 1, ...(sources && { sources }), seal: sealOf(lines, sources, this.#key) } as const
     await files.makeFolder(dirname(this.path), true)
     await replaceFile(
       files,
@@ -132,6 +160,7 @@ export function remedy(path: string): string {
   )
 }
 
-function sealOf(lines: readonly string[], key: string): string {
-  return createHmac('sha256', key).update(lines.join('\n')).digest('hex')
+function sealOf(lines: readonly string[], sources: SourceFacts | undefined, key: string): string {
+  const sealed = sources === undefined ? lines : [JSON.stringify(sources), ...lines]
+  return createHmac('sha256', key).update(sealed.join('\n')).digest('hex')
 }

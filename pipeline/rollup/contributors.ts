@@ -35,6 +35,18 @@ export function protectionOf(sources: Pick<Sources, 'usageSources'>): Protection
   return { protects: protectedIn(sources), exempt: [...new Set(notes)].sort() }
 }
 
+/** By source, what says whose usage it is. Private: it names columns. */
+export function contributorFacts({ usageSources }: Pick<Sources, 'usageSources'>): Record<string, string> {
+  const facts = usageSources.flatMap((source): [string, string][] => {
+    const kind = contributorsOf(source)
+    if (kind === undefined) return []
+    if (kind !== 'column' || !('schema' in source)) return [[source.name, JSON.stringify([kind])]]
+    const { contributor = null } = source.columns
+    return [[source.name, JSON.stringify([kind, source.schema, contributor])]]
+  })
+  return Object.fromEntries(facts)
+}
+
 const BLOCK_BYTES = 64
 const INNER = 0x36
 const OUTER = 0x5c

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { RuleStatement } from '../../pipeline/contract/disclosure.ts'
-import { refuseLooser } from '../../pipeline/dataset/looser-disclosure.ts'
+import { refuseLooser, refuseOtherContributors } from '../../pipeline/dataset/looser-disclosure.ts'
 
 const BEFORE: RuleStatement = {
   rule: { min_contributors: 5, p_percent: 10, publish_after_days: 3, revise: 'never' },
@@ -34,4 +34,15 @@ it.each([
   [{ exempt: [] }],
 ])('lets a rule that protects as much pass: %o', (now) => {
   expect(refused(now)).toBeUndefined()
+})
+
+it('names sources that became exempt, or of which another column says whose usage it is', () => {
+  const before = { gateway: '["column","canonical",null]', own: '["exempt"]' }
+  const find = (now: Record<string, string>, accepted: string[] = []) => refuseOtherContributors(before, now, accepted)
+  expect(find({ ...before, gateway: '["exempt"]' })).toContain(
+    'source "gateway": was ["column","canonical",null], and is',
+  )
+  expect(find({ ...before, gateway: '["exempt"]' }, ['looser_disclosure'])).toBeUndefined()
+  expect(find({ ...before, other: '["exempt"]' })).toContain('source "other": was not there, and is ["exempt"]')
+  expect(find({ gateway: before.gateway, other: before.gateway })).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 /** `tokenboard withdraw --reason privacy --dates`: nothing published tells of the dates, and a stop at any step is mended. */
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -312,7 +312,20 @@ describe('later builds', () => {
     ])
     await verifyFolder(workspace.publicDir)
     await withdrawDatesIn(workspace, DATES, '2025-03-12T10:00:00Z', {}, { republish: true })
-    expect(await readdir(join(workspace.dataDir, 'disclosure'))).toEqual(['secret.key'])
+    const list = await readFile(join(workspace.dataDir, 'disclosure/dates.ndjson'), 'utf8')
+    expect(list.trim().split('\n')).toHaveLength(1)
+  })
+
+  it('stop if the list of the dates is lost, with or without a rule, and leave them out if that is accepted', async () => {
+    const workspace = await copyWorkspace(original)
+    await withdrawDatesIn(workspace, DATES, AT)
+    await rm(join(workspace.dataDir, 'disclosure'), { recursive: true })
+    await deliver(workspace, logs)
+    const building = buildIn(workspace, '2025-03-11T10:00:00Z')
+    await expect(building).rejects.toThrow(/dates\.ndjson is missing, which keeps out .* restore the folder/)
+    await buildIn(workspace, '2025-03-11T10:00:00Z', {}, { accept: ['lost_disclosure'] })
+    await buildIn(workspace, '2025-03-12T10:00:00Z')
+    expect(rowsOf(await publishedCsv(workspace))).toEqual([...REST, '2025-03-10 a 23'])
   })
 
   it('stop if a withdrawal stopped before its switch, because changes.csv would list the rows', async () => {
@@ -386,6 +399,21 @@ describe('under a disclosure rule', () => {
     expect(await gateway.build('2025-03-06')).toEqual(['2025-03-01 a 60', '2025-03-03 a 60', '2025-03-04 a 60'])
     await gateway.verify()
     expect(await gateway.reproduce('2025-03-06')).toMatchObject({ equal: true })
+  })
+
+  it('stays when the list is restored from before it, or lost for good', async () => {
+    const gateway = await publishedGateway()
+    const { datesFile, workspace } = gateway
+    const older = join(workspace.root, 'older')
+    await cp(datesFile, older)
+    await withdrawDatesIn(workspace, TAKEN_OUT, '2025-03-05T13:00:00Z')
+    await cp(older, datesFile)
+    await expect(gateway.build('2025-03-06')).rejects.toThrow('the list is older than a withdrawal of that date')
+    const rest = ['2025-03-01 a 60', '2025-03-03 a 60']
+    expect(await gateway.build('2025-03-06', { accept: ['lost_disclosure'] })).toEqual(rest)
+    await rm(join(workspace.dataDir, 'disclosure'), { recursive: true })
+    expect(await gateway.build('2025-03-07', { accept: ['lost_disclosure'] })).toEqual(rest)
+    expect(await gateway.build('2025-03-08')).toEqual(rest)
   })
 
   it('publishes the dates again without a customer who was removed', async () => {

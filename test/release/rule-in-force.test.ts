@@ -15,6 +15,8 @@ import {
   runCli,
   settings,
   snapshotTree,
+  withdrawDatesIn,
+  withdrawIn,
   writeInput,
   writeSmallBuild,
 } from '../support/pipeline.ts'
@@ -100,6 +102,30 @@ it('freezes what was published before the rule, whatever the registry says later
   }
 })
 
+it('leaves out what only earlier releases had when the rule begins, until it is let back', async () => {
+  const gateway = await newRuledGateway()
+  await gateway.rule(undefined)
+  await gateway.deliver('2025-03-01', { 'v/big': SAFE })
+  await gateway.deliver('2025-03-02', { 'v/big': SAFE })
+  await gateway.build('2025-03-05')
+  await rm(gateway.gateway.path('2025-03-02.ndjson'))
+  await gateway.deliver('2025-03-03', { 'v/big': SAFE })
+  await gateway.build('2025-03-06')
+  await withdrawIn(gateway.workspace, '20250306T120000Z', '2025-03-06T13:00:00Z')
+  await rm(gateway.gateway.path('2025-03-03.ndjson'))
+  const held = ['2025-03-01 v/big 60']
+  expect(await gateway.build('2025-03-07')).toEqual(held)
+  await gateway.rule(RULE)
+  const { ben, cleo } = SAFE
+  for (const date of ['2025-03-02', '2025-03-03']) await gateway.deliver(date, { 'v/big': { ben, cleo, emil: 5 } })
+  expect(await gateway.build('2025-03-08')).toEqual(held)
+  expect(await gateway.build('2025-03-09')).toEqual(held)
+  const dates = '2025-03-02..2025-03-03'
+  await withdrawDatesIn(gateway.workspace, dates, '2025-03-09T13:00:00Z', {}, { republish: true })
+  expect(await gateway.build('2025-03-10')).toEqual([...held, '2025-03-02 v/big 35', '2025-03-03 v/big 35'])
+  await gateway.verify()
+})
+
 it('applies another rule to later dates alone, and asks before a looser one', async () => {
   const gateway = await newRuledGateway()
   await gateway.deliver('2025-03-01', { 'v/big': SAFE })
@@ -129,6 +155,21 @@ it('applies another rule to later dates alone, and asks before a looser one', as
     { start_date: '2025-03-03', end_date: '2025-03-03', rule: null },
   ])
   await gateway.verify()
+})
+
+it('asks before another column says whose usage it is, or a source becomes exempt', async () => {
+  const gateway = await newRuledGateway()
+  await gateway.deliver('2025-03-01', { 'v/big': SAFE })
+  await gateway.build('2025-03-03')
+  for (const source of [{ columns: { contributor: 'request_id' } }, { contributors: 'exempt', note: 'Ours.' }]) {
+    await gateway.rule(RULE, source)
+    await expect(gateway.build('2025-03-04')).rejects.toThrow(/--accept looser_disclosure/)
+  }
+  await gateway.rule(RULE, { columns: { contributor: 'request_id' } })
+  await expect(gateway.build('2025-03-04')).rejects.toThrow('source "gateway": was ["column","canonical",null], and is')
+  await gateway.build('2025-03-04', { accept: ['looser_disclosure'] })
+  await gateway.deliver('2025-03-02', { 'v/big': SAFE })
+  await gateway.build('2025-03-05')
 })
 
 it('starts a new chain with the dates of the previous one', async () => {
