@@ -33,6 +33,7 @@ import {
   toWarning,
   type Warning,
 } from './dataset/checks.ts'
+import { firstDates } from './dataset/first-dates.ts'
 import { refuseNewReading } from './dataset/new-reading.ts'
 import { refuseOldCounts } from './dataset/old-counts.ts'
 import { checkWithheldShare, describeUnknown, measureShare, type PublishedShare } from './dataset/published-share.ts'
@@ -67,6 +68,7 @@ import { type DraftChanges, describeChanges, type Explanation, restatedDates } f
 import { currentEntry } from './release/index.ts'
 import { publicHashes } from './release/input-names.ts'
 import { type Input, keepFacts, keptWarnings } from './release/inputs.ts'
+import { readCoverage } from './release/ledger.ts'
 import type { Ingredients } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
@@ -326,8 +328,8 @@ async function release(
   const path = (name: ReleaseName) => join(folder.publicDir, releasePath(name))
   const latest = currentEntry(index)
   const current = latest === undefined ? undefined : await readManifest(path(latest.release))
-  const isFirst = index.releases.length === 0
-  if (!draft.manifest.synthetic) checkWithheldShare(draft.share, { sources, isFirst, report: effects.report })
+  if (!draft.manifest.synthetic)
+    checkWithheldShare(draft.share, { sources, isFirst: index.releases.length === 0, report: effects.report })
   const facts = changedFacts(current, draft.manifest, ranking.rows)
   const isUnchanged = current !== undefined && facts.length === 0
   if (isUnchanged && !dryRun) {
@@ -352,8 +354,8 @@ async function release(
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
   const rows = changeLog(previous, ranking.rows)
-  const { disclosure } = draft.manifest
-  const dates = restatedDates(rows, { current, disclosure })
+  const isFirst = firstDates(current && (await readCoverage(folder.publicDir)), draft.manifest)
+  const dates = restatedDates(rows, { current, isFirst })
   const isNewReading = dates.length > 0 && (await wasReread(database))
   const refused = [
     refuseOldCounts(draft.account.oldCounts, draft.manifest, { current, accepted }),
@@ -362,7 +364,7 @@ async function release(
   if (refused.length > 0) throw new BuildError(refused.join('\n'))
   const reason = explanation.reason ?? (isNewReading ? 'reading' : 'unspecified')
   const changed = describeChanges(
-    { index, current, facts, explanation: { ...explanation, reason }, version_rule: VERSION_RULE, disclosure },
+    { index, current, facts, explanation: { ...explanation, reason }, version_rule: VERSION_RULE, isFirst },
     rows,
   )
   const restated = dates.length > 0 && { restated: { dates, reason } }

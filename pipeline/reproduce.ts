@@ -23,6 +23,7 @@ import { MANIFEST_FILE } from './contract/release-files.ts'
 import { daysBetween, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import { CHANGES_FILE, changeLog, readChanges } from './dataset/change-log.ts'
 import { changedFacts, compareRows, type DateChange } from './dataset/changes.ts'
+import { firstDates } from './dataset/first-dates.ts'
 import { releaseEntries } from './publication/publication.ts'
 import { type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
 import { isSampleFolder } from './raw/sample/folder.ts'
@@ -35,6 +36,7 @@ import { type FrozenSources, freezeSources } from './release/freeze-sources.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { publicHashes } from './release/input-names.ts'
 import { type FormerInput, inputListPath, type KeptFacts, numbered, readFacts } from './release/inputs.ts'
+import { readCoverage } from './release/ledger.ts'
 import { readProvenance } from './release/provenance.ts'
 import { compareProvenance, type ProvenanceDifferences } from './release/provenance-differences.ts'
 import { readBack } from './release/read-back.ts'
@@ -199,18 +201,19 @@ async function changesAsPublished({ folder, manifest }: Original, database: Data
 }
 
 async function changesMadeAgain(
-  { manifest, index, previous }: Original,
+  { publicDir, manifest, index, previous }: Original,
   draft: ReleaseDraft,
   database: Database,
 ): Promise<DraftChanges> {
   const { rows } = draft.ranking
   const current = previous === undefined ? undefined : await loadRelease(database, previous)
   const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
-  const { version_rule, disclosure } = manifest
+  const { version_rule } = manifest
+  const isFirst = firstDates(await readCoverage(publicDir), manifest)
   const facts = changedFacts(current?.manifest, draft.manifest, rows)
   const explanation = { reason, note }
   return describeChanges(
-    { index, current: current?.manifest, facts, explanation, version_rule, disclosure },
+    { index, current: current?.manifest, facts, explanation, version_rule, isFirst },
     changeLog(current?.rows ?? [], rows),
   )
 }

@@ -7,14 +7,15 @@ import {
   type ReleaseIndex,
   type VersionRule,
 } from '../contract/manifest.ts'
+import type { IsFirst } from './first-dates.ts'
 
 export interface ReleasedChanges {
   /** Undefined for a release of 0.1.0. */
   version_rule: VersionRule | undefined
   facts: readonly string[]
   changes: readonly ChangeRow[]
-  /** Whether it was made under a disclosure rule: then rows only come of dates that had none. */
-  isRuled?: boolean
+  /** Without it, no date before the previous end date is published for the first time. */
+  isFirst?: IsFirst
 }
 
 /**
@@ -36,11 +37,11 @@ export function nextVersion(
 
 type Part = 'major' | 'minor' | 'patch'
 
-function partOf(previous: ReleaseEntry | undefined, { facts, changes, isRuled = false }: ReleasedChanges): Part {
+function partOf(previous: ReleaseEntry | undefined, { facts, changes, isFirst = () => false }: ReleasedChanges): Part {
   if (previous === undefined || isSchemaChange(facts)) return 'major'
   const { as_of, end_date } = previous
   const provisional_from = provisionalFrom(as_of)
-  const isAdded = ({ op, date }: ChangeRow) => date > end_date || (isRuled && op === 'insert')
+  const isAdded = ({ date }: ChangeRow) => date > end_date || isFirst(date)
   // Final or missing dates. A release says nothing about dates after its end date.
   if (changes.some((change) => !isAdded(change) && change.date < provisional_from)) return 'major'
   return changes.some(isAdded) ? 'minor' : 'patch'

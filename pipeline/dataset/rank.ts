@@ -62,7 +62,7 @@ export async function rank(
 }
 
 /** The newest date that a rule publishes when `lastDate` is the last completed one. */
-export function openUntil(lastDate: UtcDate, { publish_after_days }: DisclosureSettings): UtcDate {
+function openUntil(lastDate: UtcDate, { publish_after_days }: DisclosureSettings): UtcDate {
   return addDays(lastDate, -publish_after_days)
 }
 

@@ -1,17 +1,18 @@
-import { ruleOf } from '../contract/disclosure.ts'
 import type { Coverage, Restatement, Restatements } from '../contract/history.ts'
 import { provisionalFrom } from '../contract/manifest.ts'
 import type { ReleaseFacts } from './coverage.ts'
+import type { IsFirst } from './first-dates.ts'
 
 /**
  * What a release restates: changed dates that the previous coverage had as final, or as missing at that age. Undefined
- * if there are none. Provisional dates may change without notice. Under a disclosure rule, a date that is published for the
- * first time is no change.
+ * if there are none. Provisional dates may change without notice, and a date that is published for the first time is no
+ * change.
  */
 export function restatementOf(
   previous: Coverage | undefined,
   after: Coverage,
   manifest: ReleaseFacts,
+  isFirst: IsFirst,
 ): Restatement | undefined {
   // An older release becomes current again after a withdrawal, which the index already states.
   if (previous === undefined || manifest.release <= previous.release) return undefined
@@ -20,8 +21,7 @@ export function restatementOf(
   const dates = after.days.flatMap((is) => {
     // Dates before the first one had no rows.
     const was = days.get(is.date) ?? { rows: 0, total_tokens: '0', content_hash: null }
-    const isFirst = ruleOf(manifest.disclosure) !== undefined && was.content_hash === null
-    const isOpen = isFirst || is.date >= provisionalFrom(previous.as_of) || is.date > lastDate
+    const isOpen = isFirst(is.date) || is.date >= provisionalFrom(previous.as_of) || is.date > lastDate
     if (isOpen || is.content_hash === was.content_hash) return []
     return {
       date: is.date,

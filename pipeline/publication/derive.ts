@@ -17,7 +17,6 @@ import { type DataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { advance, type Revision } from '../dataset/coverage.ts'
 import { readParquet } from '../release/read-back.ts'
 import { renderRows } from '../release/stage.ts'
-import { readManifest } from '../release/verify.ts'
 import { datesOf, type PeriodFormat, pointerPath, revisionText } from './periods.ts'
 
 const Footer = z.object({
@@ -121,9 +120,7 @@ async function dataEntries(
   { as_of, schema_version }: Footer,
   { release }: Beside,
 ): Promise<DerivedEntry[]> {
-  // Under a disclosure rule, the last date may have no rows.
-  const stated = release && (await readManifest(release)).end_date
-  const [start_date, end_date] = [rows.at(0)?.date ?? '', stated ?? rows.at(-1)?.date ?? '']
+  const [start_date, end_date] = [rows.at(0)?.date ?? '', rows.at(-1)?.date ?? '']
   const meta: RankingMeta = { as_of, start_date, end_date, version: schema_version }
   return (await renderRows(rows, meta)).map(([path, bytes]) => ({
     path,

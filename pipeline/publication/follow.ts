@@ -10,6 +10,7 @@ import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifes
 import { COVERAGE_PATH, PERIOD_FORMATS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import { advance, fromFirstDate, type Period, type Revision } from '../dataset/coverage.ts'
+import { firstDates } from '../dataset/first-dates.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
 import { NO_RESTATEMENTS, readCoverage, readRestatements } from '../release/ledger.ts'
 import { loadRelease } from '../release/verify.ts'
@@ -65,7 +66,7 @@ async function followRelease(
   const { coverage, revisions, emptied } = advance(previous, released)
   await database.run('history/create_rows', { path: join(folder, 'rankings-daily.parquet') })
   await stageRevisions(tree, { asOf: released.manifest.as_of, revisions, emptied }, database)
-  const restatement = restatementOf(base, coverage, released.manifest)
+  const restatement = restatementOf(base, coverage, released.manifest, firstDates(coverage, released.manifest))
   const restatements = previous === undefined ? NO_RESTATEMENTS : await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
   await tree.replace(RESTATEMENTS_PATH, toJson(withRestatement(restatements, restatement)))
   await tree.replace(COVERAGE_PATH, toJson(coverage))

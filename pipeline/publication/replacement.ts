@@ -16,12 +16,14 @@ import { type RankingRow, type Timestamp, toTimestamp } from '../contract/rankin
 import type { UtcDate } from '../contract/utc-date.ts'
 import { CHANGES_FILE, changeLog, writeChanges } from '../dataset/change-log.ts'
 import { changedFacts } from '../dataset/changes.ts'
+import { firstDates } from '../dataset/first-dates.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { MODELS_FILE, readModels, writeModels } from '../dataset/models-file.ts'
 import { hasOldCounts, toRanges } from '../dataset/old-counts.ts'
 import type { ModelNames } from '../raw/registry.ts'
 import { readDisclosure, toPeriods } from '../release/disclosure-file.ts'
 import { describeChanges } from '../release/draft-changes.ts'
+import { readCoverage } from '../release/ledger.ts'
 import { draftManifest, stageRelease } from '../release/stage.ts'
 import { loadRelease, verifyRelease } from '../release/verify.ts'
 import { releaseChart, releasePage } from '../site/release-page.ts'
@@ -58,7 +60,7 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
   const changed = describeChanges(
     {
       ...{ index, current: previous?.manifest, facts, explanation: UNEXPLAINED, version_rule: VERSION_RULE },
-      disclosure: draft.disclosure,
+      isFirst: firstDates(await readCoverage(folder.publicDir), draft),
     },
     changeLog(previous?.rows ?? [], rows),
   )

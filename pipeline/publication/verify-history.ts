@@ -3,7 +3,6 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
-import { ruleOf } from '../contract/disclosure.ts'
 import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
 import {
   type DataVersion,
@@ -17,6 +16,7 @@ import type { RankingRow } from '../contract/ranking.ts'
 import { applyChanges, CHANGES_FILE, changeLog, inverse, readChanges } from '../dataset/change-log.ts'
 import { advance, fromDatasetStart, fromFirstDate, periodsOf, type Revision } from '../dataset/coverage.ts'
 import { isSchemaChange, nextVersion } from '../dataset/data-version.ts'
+import { firstDates } from '../dataset/first-dates.ts'
 import { restatementOf } from '../dataset/restatements.ts'
 import type { LoadedRelease } from '../release/verify.ts'
 import { type ExpectedRestatement, verifyLedger } from './verify-ledger.ts'
@@ -27,6 +27,7 @@ export class HistoryCheck {
   readonly #dataset: string
   readonly #index: ReleaseIndex
   readonly #database: Database
+  readonly #published: Coverage | undefined
   readonly #hasGaps: boolean
   #previous: LoadedRelease | undefined
   #coverage: Coverage | undefined
@@ -34,7 +35,13 @@ export class HistoryCheck {
   readonly #holdings = new Set<string>()
   readonly #made: Made[] = []
 
-  constructor(dataset: string, index: ReleaseIndex, database: Database) {
+  /** `coverage` is the published one: it counts revisions of withdrawn releases, too. */
+  constructor(
+    dataset: string,
+    { index, coverage }: { index: ReleaseIndex; coverage: Coverage | undefined },
+    database: Database,
+  ) {
+    this.#published = coverage
     this.#dataset = dataset
     this.#index = index
     this.#database = database
@@ -46,7 +53,7 @@ export class HistoryCheck {
     const { manifest } = release
     if (manifest.changes !== undefined) await this.#verifyChanges(entry, release)
     const { coverage, revisions } = advance(this.#coverage, release)
-    const restatement = restatementOf(this.#coverage, coverage, manifest)
+    const restatement = restatementOf(this.#coverage, coverage, manifest, firstDates(this.#published, manifest))
     const followsItsOwn = (manifest.changes?.previous ?? null) === this.#previousName
     const lastDate = followsItsOwn ? (this.#coverage?.days.at(-1)?.date ?? '') : undefined
     this.#restatements.push({ manifest, restatement, lastDate })
@@ -108,7 +115,6 @@ export class HistoryCheck {
 
   #verifyVersion(listed: DataVersion | undefined, manifest: Manifest, changes: readonly ChangeRow[]): void {
     const { release, data_version, version_rule } = manifest
-    const isRuled = ruleOf(manifest.disclosure) !== undefined
     const { facts = [], previous = null } = manifest.changes ?? {}
     const position = this.#index.releases.findIndex((entry) => entry.release === release)
     const earlier = this.#index.releases.slice(0, position)
@@ -120,7 +126,7 @@ export class HistoryCheck {
       version_rule,
       facts,
       changes,
-      isRuled,
+      isFirst: firstDates(this.#published, manifest),
     })
     if (data_version === version && listed === version) return
     throw new BuildError(

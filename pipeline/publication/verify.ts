@@ -92,11 +92,11 @@ async function verifyAll(
   { index, current }: { index: ReleaseIndex; current: ReleaseEntry },
   { report, withPages = true }: VerifyOptions,
 ): Promise<VerifySummary> {
-  const history = new HistoryCheck(join(root, DATASET_PATH), index, database)
+  const coverage = await readCoverage(root)
+  const history = new HistoryCheck(join(root, DATASET_PATH), { index, coverage }, database)
   const manifests = await verifyReleases(database, root, { index, history, report })
   const manifest = manifests.get(current.release)
   if (manifest === undefined) throw new Error('the current release was not verified')
-  const coverage = await readCoverage(root)
   if (coverage === undefined) throw missing(join(root, COVERAGE_PATH))
   const restatements = await readRestatements(root)
   const { files, notVerified } = await history.finish({ coverage, restatements })

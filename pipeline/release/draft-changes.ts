@@ -1,4 +1,3 @@
-import { ruleOf } from '../contract/disclosure.ts'
 import type { ChangeRow } from '../contract/history.ts'
 import {
   type ManifestDraft,
@@ -9,21 +8,19 @@ import {
 } from '../contract/manifest.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { nextVersion } from '../dataset/data-version.ts'
+import type { IsFirst } from '../dataset/first-dates.ts'
 
 /** The reason and the note that the publisher gives for a release. */
 export type Explanation = Pick<ReleaseChanges, 'reason' | 'note'>
 
-/** Dates of the current release that were final or missing, and change. Under a disclosure rule, they come once. */
+/** Dates of the current release that were final or missing, and change. Dates that nobody has seen do not. */
 export function restatedDates(
   rows: readonly ChangeRow[],
-  { current, disclosure }: { current: ManifestDraft | undefined; disclosure: ManifestDraft['disclosure'] },
+  { current, isFirst }: { current: ManifestDraft | undefined; isFirst: IsFirst },
 ): UtcDate[] {
   if (current === undefined) return []
   const finalUntil = provisionalFrom(current.as_of)
-  const isRuled = ruleOf(disclosure) !== undefined
-  const restated = rows.filter(({ op, date }) => {
-    return date < finalUntil && date <= current.end_date && !(isRuled && op === 'insert')
-  })
+  const restated = rows.filter(({ date }) => date < finalUntil && date <= current.end_date && !isFirst(date))
   return [...new Set(restated.map(({ date }) => date))].sort()
 }
 
@@ -41,14 +38,13 @@ export function describeChanges(
     explanation: Explanation
     /** Undefined to reproduce a release that version 0.1.0 made. */
     version_rule: VersionRule | undefined
-    disclosure: ManifestDraft['disclosure']
+    isFirst: IsFirst
   },
   rows: ChangeRow[],
 ): DraftChanges {
-  const { index, current, facts, explanation, version_rule, disclosure } = options
-  const isRuled = ruleOf(disclosure) !== undefined
+  const { index, current, facts, explanation, version_rule, isFirst } = options
   const previous = index.releases.find(({ release }) => release === current?.release)
-  const data_version = nextVersion(index, previous, { version_rule, facts, changes: rows, isRuled })
+  const data_version = nextVersion(index, previous, { version_rule, facts, changes: rows, isFirst })
   const changes = { previous: current?.release ?? null, facts, ...explanation }
   return { facts: { data_version, ...(version_rule && { version_rule }), changes }, rows }
 }

@@ -21,19 +21,14 @@ import {
 } from '../contract/manifest.ts'
 import { DATASET_VERSION, type RankingMeta, type RankingRow, type Timestamp } from '../contract/ranking.ts'
 import { DATA_FILES, type DataFile, MANIFEST_FILE } from '../contract/release-files.ts'
-import { addDays, mostRecentCompletedDay } from '../contract/utc-date.ts'
+import { addDays } from '../contract/utc-date.ts'
 import { markOldCounts } from '../dataset/old-counts.ts'
-import { openUntil } from '../dataset/rank.ts'
 import type { OldCounts } from '../raw/records.ts'
 import { describeDataset } from './documents/describe.ts'
 import { renderDocuments } from './documents/documents.ts'
 import { parquetKeys } from './documents/parquet-keys.ts'
 
-/**
- * Drafts the release of `rows`, in published order, as of an instant. Under a disclosure rule it ends with the newest date
- * that is old enough, with rows or without, or with a newer one from before the rule. Throws `BuildError` if there are no
- * rows.
- */
+/** Drafts the release of `rows`, in published order, as of an instant. Throws `BuildError` if there are no rows. */
 export function draftManifest(options: {
   rows: readonly RankingRow[]
   asOf: Timestamp
@@ -47,9 +42,8 @@ export function draftManifest(options: {
   const last = rows.at(-1)
   if (first === undefined || last === undefined) throw new BuildError('a release needs at least one row')
   const dates = new Set(rows.map((row) => row.date))
-  const rule = ruleOf(disclosure)
-  const openTo = rule === undefined ? last.date : openUntil(mostRecentCompletedDay(new Date(asOf)), rule)
-  const end_date = openTo > last.date ? openTo : last.date
+  const end_date = last.date
+  const isRuled = ruleOf(disclosure) !== undefined
   const provisional = provisionalFrom(asOf)
   return {
     dataset: 'rankings-daily',
@@ -62,7 +56,7 @@ export function draftManifest(options: {
     days: dates.size,
     rows: rows.length,
     // Under a rule, published dates do not change.
-    provisional_from: rule === undefined || provisional > end_date ? provisional : addDays(end_date, 1),
+    provisional_from: !isRuled || provisional > end_date ? provisional : addDays(end_date, 1),
     ...markOldCounts(oldCounts, dates),
     ...(disclosure !== undefined && { disclosure }),
     content_hash: contentHash(rows),

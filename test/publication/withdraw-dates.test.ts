@@ -12,6 +12,7 @@ import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import { exportPublished } from '../../pipeline/publication/export.ts'
 import { verifyUrl } from '../../pipeline/publication/verify-remote.ts'
+import { readRestatements } from '../../pipeline/release/ledger.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import { text } from '../support/history.ts'
 import {
@@ -417,9 +418,21 @@ describe('under a disclosure rule', () => {
 
   it('publishes the dates again without a customer who was removed', async () => {
     const gateway = await publishedGateway()
+    await gateway.deliver('2025-03-04', { a: SAFE })
+    const rest = ['2025-03-03 a 60', '2025-03-04 a 60']
+    await gateway.build('2025-03-08')
     await gateway.deliver('2025-03-02', { a: { ben: 20, cleo: 10, emil: 5 } })
-    await withdrawDatesIn(gateway.workspace, TAKEN_OUT, '2025-03-05T13:00:00Z', {}, { republish: true })
-    expect(await gateway.build('2025-03-06')).toEqual(['2025-03-01 a 60', '2025-03-02 a 35', '2025-03-03 a 60'])
+    await withdrawDatesIn(gateway.workspace, TAKEN_OUT, '2025-03-08T13:00:00Z', {}, { republish: true })
+    const { data_version } = await gateway.manifest()
+    expect(await gateway.build('2025-03-09')).toEqual(['2025-03-01 a 60', '2025-03-02 a 35', ...rest])
+    // It is no first publication: whoever has an old copy sees the difference.
+    expect(await gateway.manifest()).toMatchObject({ data_version: `${Number(data_version?.split('.')[0]) + 1}.0.0` })
+    const { restatements } = await readRestatements(gateway.workspace.publicDir)
+    expect(restatements.at(-1)).toMatchObject({
+      release: '20250309T120000Z',
+      dates: [{ date: TAKEN_OUT, rows_before: 0, tokens_before: '0', tokens_after: '35' }],
+    })
     await gateway.verify()
+    expect(await gateway.reproduce('2025-03-09')).toMatchObject({ equal: true })
   })
 })

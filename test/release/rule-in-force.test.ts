@@ -31,9 +31,9 @@ it('names what is safe, sums the rest, and publishes a date once', async () => {
   await gateway.deliver('2025-03-03', { 'v/big': SAFE })
   const first = ['2025-03-01 v/big 60', '2025-03-01 other 22']
   expect(await gateway.build('2025-03-04')).toEqual(first)
-  expect(await gateway.days()).toEqual(['2025-03-01 final', '2025-03-02 not_published'])
+  expect(await gateway.days()).toEqual(['2025-03-01 final'])
   const statement = { rule: FULL_RULE, since: '2025-03-01', protects: ['customers'], exempt: [] }
-  const dates = { end_date: '2025-03-02', provisional_from: '2025-03-03' }
+  const dates = { end_date: '2025-03-01', provisional_from: '2025-03-02' }
   expect(await gateway.manifest()).toMatchObject({ ...dates, disclosure: statement })
   expect(await gateway.disclosure()).toEqual({
     dataset: 'rankings-daily',
@@ -45,6 +45,7 @@ it('names what is safe, sums the rest, and publishes a date once', async () => {
     joined_cells: 'fewer than 10',
     dates_not_published: 'fewer than 10',
   })
+  expect(await gateway.summary('2025-03-04')).toMatchObject({ outcome: 'unchanged' })
   const derived = ['derive', await releaseFolder(gateway.workspace), '--out', join(gateway.workspace.root, 'derived')]
   expect(await runCli(derived, {})).toMatchObject({ code: 0 })
 

@@ -66,6 +66,14 @@ export const dataset: Mutant[] = [
     tests: ['test/dataset/quality.test.ts'],
   },
   {
+    name: 'returning-date-is-first',
+    promise: 'Under a rule, a date that was published before and comes back is a change: MAJOR, and a restatement.',
+    file: 'pipeline/dataset/first-dates.ts',
+    find: 'day.revision !== null && !isOwn(day)',
+    replace: 'day.rows > 0 && !isOwn(day)',
+    tests: ['test/publication/withdraw-dates.test.ts'],
+  },
+  {
     name: 'restatement-is-minor',
     promise: 'MAJOR when rows changed of a date that the previous release called final.',
     file: 'pipeline/dataset/data-version.ts',
