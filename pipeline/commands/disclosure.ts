@@ -18,9 +18,10 @@ export const disclosure = new Command('disclosure')
     ),
   )
   .addOption(
-    new Option('--p-percent <number>', 'how closely no customer may estimate another, in percent').argParser((text) =>
-      wholeNumber('--p-percent', text, 100),
-    ),
+    new Option(
+      '--p-percent <number>',
+      'the second largest customer must not be able to estimate the largest to within this many percent',
+    ).argParser((text) => wholeNumber('--p-percent', text, 100)),
   )
   .option('--json', 'print the measures as one JSON object on stdout')
   .addHelpText(

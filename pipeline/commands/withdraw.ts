@@ -32,7 +32,8 @@ publishes what the sources say then.
 
 With --dates, each release that tells of the dates is withdrawn, its hashes are removed from the index, and a release of
 the other published rows takes their place. Later builds leave these dates out for good, unless --republish is given.
-Whoever has an old copy can compute the difference between it and dates that are published again.
+Whoever has an old copy can compute the difference between it and dates that are published again: what the customer had,
+and every other change since then, such as another opt-out or late logs.
 
 Settings (environment): DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
   )
@@ -102,12 +103,17 @@ function describeDates(summary: WithdrawDatesSummary): string {
     `current   ${current ?? 'a new release'}, ${followed}`,
     ...(unsalted.length === 0 ? [] : [`hashes    ${hashes}`]),
     republish
-      ? 'later     the next build publishes these dates again; whoever has an old copy can compute the difference'
+      ? 'later     the next build publishes these dates again, from the records that there are then'
       : 'later     builds leave these dates out',
+    ...(republish ? [REPUBLISHED] : []),
     'copies    that others made still have the dates; purge the caches of your host',
   ]
   return `${headlines[outcome]}\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
+
+const REPUBLISHED =
+  'price     whoever has an old copy can compute the difference; every other change since then shows in it as well, such as ' +
+  'another opt-out or late logs'
 
 function shorten(releases: readonly string[]): string {
   return releases.length <= 3 ? releases.join(', ') : `${releases[0]} to ${releases.at(-1)}`

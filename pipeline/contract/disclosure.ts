@@ -18,7 +18,7 @@ export const DisclosureRule = z.strictObject({
     .min(1)
     .max(100)
     .default(10)
-    .describe('How closely the second largest customer may not estimate the largest one, in percent.'),
+    .describe('The second largest customer must not be able to estimate the largest to within this many percent.'),
 })
 export type DisclosureRule = z.infer<typeof DisclosureRule>
 
@@ -40,10 +40,10 @@ export type DisclosureSettings = z.infer<typeof DisclosureSettings>
 export const Protected = z.enum(['customers', 'end_users', 'api_keys'])
 export type Protected = z.infer<typeof Protected>
 
-/** What a manifest says of a rule in force: the rule of its newest dates. */
+/** What a manifest says of a rule in force. Dates keep the rule that they were published under. */
 export const RuleStatement = z.object({
   rule: DisclosureSettings,
-  /** The first date that was published under a rule. Earlier dates were published without one. */
+  /** All dates from this one on were published under this rule, earlier ones perhaps not; null: the newest date was not. */
   since: UtcDate.nullable(),
   protects: z.array(Protected),
   /** Why some usage belongs to no customer. */

@@ -21,7 +21,7 @@ import { modelFacts } from '../dataset/model-facts.ts'
 import { MODELS_FILE, readModels, writeModels } from '../dataset/models-file.ts'
 import { hasOldCounts, toRanges } from '../dataset/old-counts.ts'
 import type { ModelNames } from '../raw/registry.ts'
-import { readDisclosure, toPeriods } from '../release/disclosure-file.ts'
+import { heldSince, readDisclosure, toPeriods } from '../release/disclosure-file.ts'
 import { describeChanges } from '../release/draft-changes.ts'
 import { readCoverage } from '../release/ledger.ts'
 import { draftManifest, stageRelease } from '../release/stage.ts'
@@ -111,7 +111,7 @@ function disclosureWithout(file: DisclosureFile | undefined, rows: readonly Rank
   const dates = [...new Set(rows.map(({ date }) => date))]
   const ruleAt = (date: UtcDate) => file.periods.find((period) => isBetween(date, period))?.rule ?? null
   const periods = toPeriods(dates.map((date) => ({ date, rule: ruleAt(date) })))
-  return { ...file, periods, since: periods.find(({ rule }) => rule !== null)?.start_date ?? null }
+  return { ...file, periods, since: heldSince(periods, file.rule) }
 }
 
 /** The names that a release gives its models. */

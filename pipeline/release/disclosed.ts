@@ -4,7 +4,7 @@ import type { ManifestDraft, ReleaseName } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import type { RuledRanking } from '../dataset/rank.ts'
 import type { Sources } from '../raw/sources.ts'
-import { toPeriods } from './disclosure-file.ts'
+import { heldSince, toPeriods } from './disclosure-file.ts'
 import type { PublishedDate, PublishedDates } from './published-dates.ts'
 
 /** What is published under a rule, with the dates that are published first. */
@@ -30,7 +30,7 @@ export function disclose(
       before.get(date) ?? { date, release, rule: setting, joined_cells, rows: own.map(({ date: _, ...row }) => row) }
     )
   })
-  const since = dates.find(({ rule }) => rule !== null)?.date ?? null
+  const since = heldSince(toPeriods(dates), setting)
   return { statement: { rule: setting, since, ...protection }, dates, ruled }
 }
 

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { BuildError } from '../base/errors.ts'
 import { parseJson } from '../base/json.ts'
-import { ruleOf } from '../contract/disclosure.ts'
+import { type DisclosureSettings, ruleOf } from '../contract/disclosure.ts'
 import { DISCLOSURE_FILE, DisclosureFile, type DisclosurePeriod } from '../contract/disclosure-file.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
 import type { PublishedDate } from './published-dates.ts'
 
 /** Joins published dates, in order, that follow each other and have the same rule. */
@@ -18,6 +19,12 @@ export function toPeriods(dates: readonly Pick<PublishedDate, 'date' | 'rule'>[]
     else periods.push({ start_date: date, end_date: date, rule })
   }
   return periods
+}
+
+/** From which date on all periods have a rule; null if the newest one does not. */
+export function heldSince(periods: readonly DisclosurePeriod[], rule: DisclosureSettings): UtcDate | null {
+  const other = periods.findLastIndex((period) => !isDeepStrictEqual(period.rule, rule))
+  return periods[other + 1]?.start_date ?? null
 }
 
 /** Undefined for a release without a rule. Throws `BuildError` if the file is invalid. */
@@ -53,6 +60,6 @@ export async function verifyDisclosure(folder: string, manifest: Manifest, rows:
   const wrong = Object.entries(facts).find(
     ([key, value]) => !isDeepStrictEqual(found[key as keyof DisclosureFile], value),
   )
-  if (wrong === undefined) return
-  throw new BuildError(`${path} says another ${wrong[0]} than the manifest and the rows`)
+  if (wrong === undefined && disclosure.since === heldSince(expected, disclosure.rule)) return
+  throw new BuildError(`${path} says another ${wrong?.[0] ?? 'since'} than the manifest and the rows`)
 }

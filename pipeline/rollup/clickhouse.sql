@@ -22,8 +22,8 @@ SELECT
   request_id,
   model,
   prompt_tokens,
-  completion_tokens,
-  customer_id AS contributor -- for disclosure control alone; otherwise leave it out
+  completion_tokens
+  -- , customer_id AS contributor -- for disclosure control
 FROM {database:Identifier}.requests
 
 -- name: columns

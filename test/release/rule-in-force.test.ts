@@ -2,7 +2,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { verifyDisclosure } from '../../pipeline/release/disclosure-file.ts'
+import { DisclosureSettings, type RuleStatement } from '../../pipeline/contract/disclosure.ts'
+import { heldSince, verifyDisclosure } from '../../pipeline/release/disclosure-file.ts'
 import { filesAfter } from '../support/crash.ts'
 import { Gateway } from '../support/gateway.ts'
 import {
@@ -222,6 +223,9 @@ it('verifies that disclosure.json says what the manifest and the rows say', asyn
   for (const each of wrong) {
     await expect(verifyWith(each)).rejects.toThrow(`says another ${Object.keys(each)[0]} than the manifest`)
   }
+  const early = { since: '2025-01-01' }
+  const claimed = { ...(manifest.disclosure as RuleStatement), ...early }
+  await expect(verifyWith(early, { ...manifest, disclosure: claimed })).rejects.toThrow('says another since than')
   await expect(verifyWith({}, { ...manifest, disclosure: 'none' })).rejects.toThrow('is there, but')
   const files = manifest.files.filter(({ path }) => path !== 'disclosure.json')
   await expect(verifyWith({}, { ...manifest, files })).rejects.toThrow('is missing, but')
@@ -309,3 +313,17 @@ async function differences(gateway: RuledGateway, date: string): Promise<string[
   const { files } = await gateway.reproduce(date)
   return files.filter(({ comparison }) => comparison !== 'equal').map(({ path }) => path)
 }
+
+it.each([
+  [[null, 'old', 'new'], '2025-03-03'],
+  [['new', null, 'new'], '2025-03-03'],
+  [['new'], '2025-03-01'],
+  [['new', 'old'], null],
+] as const)('knows from when on %j have the new rule without exception', (rules, since) => {
+  const known = { old: DisclosureSettings.parse({}), new: DisclosureSettings.parse({ min_contributors: 7 }) }
+  const periods = rules.map((name, position) => {
+    const date = `2025-03-0${position + 1}`
+    return { start_date: date, end_date: date, rule: name === null ? null : known[name] }
+  })
+  expect(heldSince(periods, DisclosureSettings.parse({ min_contributors: 7 }))).toBe(since)
+})

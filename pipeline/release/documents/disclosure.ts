@@ -72,8 +72,9 @@ function notesOn(protects: readonly Protected[]): string[] {
 }
 
 function sinceWhen({ since }: RuleStatement, start_date: string): string[] {
-  if (since === null) return ['All dates so far were published before this rule.']
-  return since > start_date ? [`This holds from ${since} on: earlier dates were published without it.`] : []
+  const others = 'published under another rule, or none: disclosure.json lists them.'
+  if (since === null) return [`The newest date, and perhaps earlier ones, were ${others}`]
+  return since > start_date ? [`This holds for all dates from ${since} on. Earlier ones may have been ${others}`] : []
 }
 
 function exemptions({ exempt }: RuleStatement): string[] {

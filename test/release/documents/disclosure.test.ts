@@ -34,8 +34,14 @@ describe('the words', () => {
   })
 
   it.each([
-    [{ since: '2025-03-01' }, /This holds from 2025-03-01 on: earlier dates were published without it\.$/],
-    [{ since: null }, /All dates so far were published before this rule\.$/],
+    [
+      { since: '2025-03-01' },
+      /for all dates from 2025-03-01 on\. Earlier ones may have been published under another rule, or none: disc/,
+    ],
+    [
+      { since: null },
+      /The newest date, and perhaps earlier ones, were published under another rule, or none: disclosure\.json lists/,
+    ],
     [{ protects: ['api_keys'] as const }, /at least 5 API keys have .* The logs name no customers: one with several/],
     [{ protects: ['customers', 'api_keys'] as const }, /at least 5 customers have .* an API key counts as one\.$/],
     [
