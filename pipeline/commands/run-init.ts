@@ -255,13 +255,15 @@ function describeDryRun({
   start_date,
   days,
   published_share,
+  disclosure_rule,
   warnings,
 }: BuildSummary): string {
+  const share = describeShare(published_share, disclosure_rule !== undefined)
   const rows = newest_rows
     .slice(0, ROWS_SHOWN)
     .map(({ model_permaslug, total_tokens }, index) => [`${index + 1}`, model_permaslug, formatInteger(total_tokens)])
   return [
-    `\ndry run: ${counted(days, 'day')} from ${start_date} to ${end_date}; ${describeShare(published_share)}`,
+    `\ndry run: ${counted(days, 'day')} from ${start_date} to ${end_date}; ${share}`,
     ...(warnings.length === 0 ? [] : [`${counted(warnings.length, 'warning')}; make build shows the first`]),
     `\n${end_date}`,
     table([['rank', 'model', 'tokens'], ...rows], 2),
