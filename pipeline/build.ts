@@ -253,7 +253,7 @@ export async function prepare(
   const records = countRecords(ranking, account)
   const share = await measureShare(database, account, lastDate)
   const isMeasured = !synthetic && control.setting === undefined
-  const disclosure = isMeasured ? await measureContributors(database, sources, lastDate) : undefined
+  const disclosure = isMeasured ? await measureContributors(database, sources, lastDate, effects) : undefined
   const findings = await findOddities(database, sources.usageSources, account, isRuled)
   const warnings = findings.map(toWarning)
   const published_share = share.published

@@ -17,6 +17,7 @@ import {
 import { toTimestamp } from '../contract/ranking.ts'
 import { addDays, daysBetween, UtcDate } from '../contract/utc-date.ts'
 import { describeRange } from '../dataset/old-counts.ts'
+import { openForWithdrawal } from '../release/disclosure-control.ts'
 import { currentEntry, readIndex, standingReleases } from '../release/index.ts'
 import { readRestatements } from '../release/ledger.ts'
 import { type PublishedDate, PublishedDates } from '../release/published-dates.ts'
@@ -79,7 +80,7 @@ export async function withdrawDates(
     const { index } = await recover(folder, database)
     const planned = await plan(publicDir, index, asked, database)
     const path = PublishedDates.pathIn(config.dataDir, await isSynthetic(publicDir, index))
-    const ledger = await PublishedDates.open(path, await secret.keyFor('dates'))
+    const ledger = await openForWithdrawal(path, secret, index)
     const isNeeded = planned.releases.length > 0
     const next = isNeeded ? await takeOut({ folder, ledger, index }, planned, database, effects) : index
     await eraseInputs(folder, next)

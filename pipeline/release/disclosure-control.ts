@@ -63,7 +63,10 @@ export async function openControl(
   const isListed = !isForgotten && (await isThere(path))
   const lacksWithdrawals = !isListed && (current?.index.releases.some(isErased) ?? false)
   if (lacksWithdrawals && !isAccepted) throw lostWithdrawals(path)
-  if (!isRuled && !isListed && !lacksWithdrawals) return { setting, dates: undefined }
+  if (!isRuled && !isListed && !lacksWithdrawals) {
+    if (isAccepted) options.report(NEEDLESS)
+    return { setting, dates: undefined }
+  }
   const key = await keyOf(path, secret, isAccepted)
   const dates = isForgotten ? PublishedDates.empty(path, key) : await PublishedDates.open(path, key, { isAccepted })
   if (rule !== undefined) {
@@ -74,11 +77,25 @@ export async function openControl(
   if (current === undefined) return { setting, dates }
   await checkTakenOut(dates, current)
   const isNew = rule !== undefined && ruleOf(stated) === undefined
-  const isLost = isAccepted && !dates.isSealed
-  await checkPublished(dates, current, isAccepted)
-  if (isRuled) await addCurrent(dates, current, isAccepted)
-  if (isNew || isLost) await closeGone(dates, current, options.report)
+  const isBroken = lacksWithdrawals || (isListed ? !dates.isSealed : ruleOf(stated) !== undefined)
+  const isOlder = await checkPublished(dates, current, isAccepted)
+  const isShort = isRuled && (await addCurrent(dates, current, isAccepted))
+  if (isAccepted && !isBroken && !isOlder && !isShort) options.report(NEEDLESS)
+  if (isNew || (isAccepted && isBroken)) await closeGone(dates, current, options.report)
   return { setting, dates }
+}
+
+const NEEDLESS = {
+  kind: 'notice',
+  message:
+    `--accept ${LOST_DISCLOSURE} did nothing, because the list of published dates is whole; leave it out, so that a loss ` +
+    'stops a build',
+} as const
+
+/** Opens the list for a withdrawal of dates. Throws `BuildError` if it is lost: a new one would hide that. */
+export async function openForWithdrawal(path: string, secret: Secret, index: ReleaseIndex): Promise<PublishedDates> {
+  if (index.releases.some(isErased) && !(await isThere(path))) throw lostWithdrawals(path)
+  return PublishedDates.open(path, await keyOf(path, secret))
 }
 
 /** Throws `BuildError` if there is a list, but not the secret that sealed it, unless that is accepted. */
@@ -103,16 +120,16 @@ async function checkTakenOut(dates: PublishedDates, { manifest, readRows }: Curr
 
 /**
  * Throws `BuildError` if the current release has no rows of a date that it should have: the list is from before a withdrawal.
- * If its loss is accepted, the date is closed.
+ * If its loss is accepted, the date is closed, and the answer is true.
  */
-async function checkPublished(dates: PublishedDates, current: CurrentRelease, isAccepted: boolean): Promise<void> {
+async function checkPublished(dates: PublishedDates, current: CurrentRelease, isAccepted: boolean): Promise<boolean> {
   const { release } = current.manifest
   const listed = dates.all.filter((each) => each.rows.length > 0 && each.release <= release)
-  if (listed.length === 0) return
+  if (listed.length === 0) return false
   const held = new Set((await current.readRows()).map(({ date }) => date))
   const taken = listed.filter(({ date }) => !held.has(date))
   const [first] = taken
-  if (first === undefined) return
+  if (first === undefined) return false
   if (!isAccepted) {
     throw new BuildError(
       `${dates.path} has ${first.date}, which release ${release} has not: the list is older than a withdrawal of that date; ` +
@@ -124,6 +141,7 @@ async function checkPublished(dates: PublishedDates, current: CurrentRelease, is
     taken.map(({ date }) => date),
     current,
   )
+  return true
 }
 
 /** Closes dates that were published and are not now: published anew, they would tell what came or went since. */
@@ -145,20 +163,23 @@ function close(dates: PublishedDates, closed: readonly UtcDate[], { manifest }: 
 
 /**
  * Freezes the dates of the current release. Those that a rule published must be known, or their loss accepted: then the rows
- * of the release count, whatever the list says.
+ * of the release count, whatever the list says. Returns whether one was not known.
  */
-async function addCurrent(dates: PublishedDates, current: CurrentRelease, isAccepted: boolean): Promise<void> {
+async function addCurrent(dates: PublishedDates, current: CurrentRelease, isAccepted: boolean): Promise<boolean> {
   const { release, disclosure, synthetic } = current.manifest
-  const rows = (await current.readRows()).filter(({ date }) => isAccepted || !dates.has(date))
-  const [lost] = rows
-  if (lost === undefined) return
-  if (ruleOf(disclosure) !== undefined && !synthetic && !isAccepted) throw lostDates(dates.path, lost.date, release)
+  const all = await current.readRows()
+  const unknown = all.find(({ date }) => !dates.has(date))
+  const lost = ruleOf(disclosure) !== undefined && !synthetic ? unknown : undefined
+  if (lost !== undefined && !isAccepted) throw lostDates(dates.path, lost.date, release)
+  const rows = isAccepted ? all : all.filter(({ date }) => !dates.has(date))
+  if (rows.length === 0) return false
   const [listed, rules] = [new Map(dates.all.map((each) => [each.date, each])), await readRules(current)]
   const found = [...Map.groupBy(rows, ({ date }) => date)].map(([date, own]): PublishedDate => {
     const known = listed.get(date) ?? { joined_cells: 0, ...(rules.get(date) ?? { release, rule: null }) }
     return { ...known, date, rows: own.map(({ date: _, ...row }) => row) }
   })
   dates.replace(found)
+  return lost !== undefined
 }
 
 /** By date, the rule and the release that published it first, as far as published files say so. */

@@ -75,7 +75,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
       await deliver(database, choice.source, request)
       if (hasContributors(request.sources)) {
         await deliverContributions(database, choice.source, { hasIds: true })
-        await assertBalanced(database)
+        await assertBalanced(database, request.sources)
         await reportSessions(database, choice.source, request)
       }
       await reportIds(database, choice.source, request)

@@ -15,7 +15,7 @@ import {
 import { Account } from '../dataset/quality.ts'
 import { isOfSums, type Sources } from '../raw/sources.ts'
 import { type AttackReport, attack } from './attack.ts'
-import { hasContributors, protectedIn } from './contributors.ts'
+import { findUnbalanced, hasContributors, protectedIn } from './contributors.ts'
 import { defaultSources, leaveSample, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
 import { withScratch } from './workspace.ts'
 
@@ -75,12 +75,21 @@ export async function reportDisclosure(
  */
 export async function measureContributors(
   database: Database,
-  sources: Sources,
+  sources: Pick<Sources, 'usageSources'>,
   lastDate: UtcDate,
+  { report }: Pick<Effects, 'report'>,
 ): Promise<MeasuredRisk | undefined> {
   if (!hasContributors(sources)) return undefined
   const [delivered] = await database.rows<{ has_contributors: boolean }>('contributors/delivered')
   if (delivered?.has_contributors !== true) return undefined
+  const problem = await findUnbalanced(database)
+  if (problem !== undefined) {
+    report({
+      kind: 'notice',
+      message: `${problem}: it is not measured what a disclosure rule would do; please report it`,
+    })
+    return undefined
+  }
   const risk = await measureRisk(database, DEFAULT_RULE, lastDate)
   return risk.has_contributors ? { protects: protectedIn(sources), ...risk } : undefined
 }

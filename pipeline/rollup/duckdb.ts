@@ -58,7 +58,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         if (isOfSums(source)) await reportRowsOfSums(database, request)
         else await reportIds(database, source, request)
       }
-      if (isMeasured) await assertBalanced(database)
+      if (isMeasured) await assertBalanced(database, request.sources)
       await reportShared(database, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)

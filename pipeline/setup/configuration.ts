@@ -6,6 +6,7 @@ import { isThere, readIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
 import { DisclosureSettings } from '../contract/disclosure.ts'
 import type { Publisher } from '../contract/manifest.ts'
+import type { SanityCheck } from '../raw/check-names.ts'
 import { entryOf } from '../raw/model-names.ts'
 import { sourcesPath } from '../rollup/intake.ts'
 import type { DiagnosedSource } from './doctor.ts'
@@ -14,6 +15,11 @@ const { revise: _, ...DEFAULT_DISCLOSURE } = DisclosureSettings.parse({})
 
 /** The rule that is written where customers are known. */
 export { DEFAULT_DISCLOSURE }
+
+/**
+ * Sanity checks that stop a release under a rule: a date that lacks the late logs of a source would be published for good.
+ */
+const BLOCKING: readonly SanityCheck[] = ['collapsed_day', 'silent_source']
 
 /** What a maintainer decided. */
 export interface Decisions {
@@ -58,10 +64,11 @@ export function configurationFiles(config: Places, decisions: Decisions): Config
   const { sources, models, publisher, maxRejectedShare, disclosure } = decisions
   const entries = models.map((model) => entryOf(model, decisions.public.has(model)))
   const limit = maxRejectedShare === undefined ? {} : { max_rejected_share: maxRejectedShare }
+  const blocking = disclosure === 'none' ? {} : { blocking: BLOCKING }
   return [
     { path: places.models, content: toJson(entries) },
     ...(publisher === undefined ? [] : [{ path: places.publisher, content: toJson(publisher) }]),
-    { path: places.sources, content: toJson({ models: 'models.json', ...limit, disclosure, sources }) },
+    { path: places.sources, content: toJson({ models: 'models.json', ...limit, disclosure, ...blocking, sources }) },
   ]
 }
 

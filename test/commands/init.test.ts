@@ -327,15 +327,19 @@ describe('init', () => {
     const workspace = await workspaceWith({ 'usage.csv': log })
     const again = { ...YES, publisherName: undefined, publisherUrl: undefined, contact: undefined, force: true }
     const written = async () => {
-      const { disclosure, sources } = await readJson(workspace.sources)
-      return { disclosure, ...sources[0] }
+      const { disclosure, blocking, sources } = await readJson(workspace.sources)
+      return { disclosure, blocking, ...sources[0] }
     }
     const rule = { min_contributors: 5, p_percent: 10, publish_after_days: 3 }
     await initIn(workspace, YES)
-    expect(await written()).toMatchObject({ disclosure: 'none' })
+    expect(await written()).toMatchObject({ disclosure: 'none', blocking: undefined })
     const { shown } = await initIn(workspace, { ...again, contributor: ['client'] })
     expect(shown).toContain('logs: the records name 1 customer\n')
-    expect(await written()).toMatchObject({ disclosure: rule, columns: { contributor: 'client' } })
+    expect(await written()).toMatchObject({
+      disclosure: rule,
+      blocking: ['collapsed_day', 'silent_source'],
+      columns: { contributor: 'client' },
+    })
     await expect(initIn(workspace, { ...again, contributor: ['clent'] })).rejects.toThrow('is it "client"?')
     await initIn(workspace, { ...again, contributor: ['client'], disclosure: 'none' })
     expect(await written()).toMatchObject({ disclosure: 'none' })

@@ -323,6 +323,8 @@ describe('later builds', () => {
     await deliver(workspace, logs)
     const building = buildIn(workspace, '2025-03-11T10:00:00Z')
     await expect(building).rejects.toThrow(/dates\.ndjson is missing, which keeps out .* restore the folder/)
+    const back = withdrawDatesIn(workspace, '2025-03-03', AT, {}, { republish: true })
+    await expect(back).rejects.toThrow('dates.ndjson is missing')
     await buildIn(workspace, '2025-03-11T10:00:00Z', {}, { accept: ['lost_disclosure'] })
     await buildIn(workspace, '2025-03-12T10:00:00Z')
     expect(rowsOf(await publishedCsv(workspace))).toEqual([...REST, '2025-03-10 a 23'])

@@ -173,6 +173,23 @@ it('asks before another column says whose usage it is, or a source becomes exemp
   await gateway.build('2025-03-05')
 })
 
+it('does not publish half a date where blocking checks find that a source is late', async () => {
+  const gateway = await newRuledGateway()
+  const sources = ['a', 'b'].map((name) => ({
+    name,
+    schema: 'canonical',
+    files: [`raw/${name}-*`],
+    visibility: 'public',
+  }))
+  await writeInput(gateway.workspace, 'sources.json', { disclosure: RULE, blocking: ['silent_source'], sources })
+  for (const name of ['a-1', 'b-1']) await gateway.deliver('2025-03-01', { [`v/${name}`]: SAFE }, { name })
+  const first = await gateway.build('2025-03-03')
+  await gateway.deliver('2025-03-02', { 'v/a-1': SAFE }, { name: 'a-2' })
+  await expect(gateway.build('2025-03-04')).rejects.toThrow('2025-03-02: source "b" delivered no record of this date')
+  await gateway.deliver('2025-03-02', { 'v/b-1': SAFE }, { name: 'b-2' })
+  expect(await gateway.build('2025-03-04')).toEqual([...first, '2025-03-02 v/a-1 60', '2025-03-02 v/b-1 60'])
+})
+
 it('starts a new chain with the dates of the previous one', async () => {
   const gateway = await newRuledGateway()
   await gateway.deliver('2025-03-01', { 'v/big': SAFE })
@@ -260,6 +277,9 @@ describe('the list of published dates', () => {
     await expect(gateway.reproduce('2025-03-03')).rejects.toThrow('dates.ndjson does not know 2025-03-01')
     expect(await gateway.build('2025-03-04', { accept: ['lost_disclosure'] })).toEqual(ROWS)
     expect(await gateway.build('2025-03-05')).toEqual(ROWS)
+    const habit = ['build', '--accept', 'lost_disclosure']
+    const { stderr } = await runCli(habit, settings(gateway.workspace, '2025-03-05T12:00:00Z'))
+    expect(stderr).toContain('--accept lost_disclosure did nothing, because the list of published dates is whole')
     const [period] = (await gateway.disclosure()).periods
     expect(period?.rule).toEqual(FULL_RULE)
     await gateway.verify()
