@@ -5,6 +5,8 @@ import { realFiles } from '../base/files.ts'
 import { counted, formatInteger, formatShare } from '../base/numbers.ts'
 import { DEFAULT_RULE } from '../contract/disclosure.ts'
 import { type DisclosureMeasures, describeRule, describeUnsafe, unitOf } from '../dataset/disclosure.ts'
+import { describeRange, toRanges } from '../dataset/old-counts.ts'
+import type { PublishedRisk } from '../rollup/attack.ts'
 import type { DisclosureReport } from '../rollup/disclosure-report.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
@@ -63,7 +65,7 @@ function describe({ rule, protects, measures, worst_cells, attack }: DisclosureR
     `named     ${formatShare(BigInt(named_tokens), BigInt(tokens))} of the tokens`,
     `joined    ${counted(joined_cells, 'number')} of named models would be part of "other", to protect and to make it safe`,
     `dates     ${formatInteger(dates_left_out)} of ${formatInteger(dates)} would not be published`,
-    `attacked  ${describeAttack(attack, unitOf(protects))}`,
+    ...describeAttack(attack, unitOf(protects)),
   ]
   if (worst_cells.length === 0) return `${lines.join('\n')}\n`
   const rows = worst_cells.map(({ date, model_permaslug, ...cell }) => [
@@ -78,13 +80,32 @@ function describe({ rule, protects, measures, worst_cells, attack }: DisclosureR
   return `${lines.join('\n')}\n\n${table([head, ...rows], 2)}`
 }
 
+const RANGES_SHOWN = 3
+
 function describeAttack(
-  { numbers, unsafe_numbers, changed_numbers }: DisclosureReport['attack'],
+  { numbers, unsafe_numbers, published, changed_numbers }: DisclosureReport['attack'],
   unit: string,
-): string {
-  const found = `${formatInteger(unsafe_numbers)} of ${counted(numbers, 'number')} that readers could compute are not safe`
-  if (changed_numbers === 0) return found
-  return `${found}; ${counted(changed_numbers, 'difference')} between published releases may be of a single ${unit}`
+): string[] {
+  const sums = `${formatInteger(unsafe_numbers)} of ${counted(numbers, 'sum')} of the rows that this rule would publish`
+  const changed = `${counted(changed_numbers, 'difference')} between published releases may be of a single ${unit}`
+  return [
+    `attacked  ${sums} are not safe`,
+    ...(published === null ? [] : describePublished(published)),
+    ...(changed_numbers === 0 ? [] : [`changed   ${changed}`]),
+  ]
+}
+
+function describePublished({ release, numbers, unsafe_numbers, unsafe_dates }: PublishedRisk): string[] {
+  const unsafe = `${formatInteger(unsafe_numbers)} of ${counted(numbers, 'number')} of release ${release}`
+  const line = `published ${unsafe} are not safe under this rule, by the records that there are today`
+  if (unsafe_numbers === 0) return [line]
+  const ranges = toRanges(unsafe_dates).map(describeRange)
+  const more = ranges.length > RANGES_SHOWN ? ', …' : ''
+  return [
+    line,
+    `          they stay public on ${counted(unsafe_dates.length, 'date')}, ${ranges.slice(0, RANGES_SHOWN).join(', ')}${more}, until these are withdrawn:`,
+    '          docs/publishing.md, Dates from before the rule',
+  ]
 }
 
 function describeKnown({ has_contributors, protected_tokens }: DisclosureMeasures, unit: string): string[] {

@@ -37,23 +37,23 @@ export async function askCustomers(
   const open = known.filter(({ entry }) => entry === undefined).map(({ source }) => source)
   const answer = open.length === 0 ? undefined : await askOpen(open, given, interview)
   if (answer === 'none') return withoutRule(sources)
-  for (const { entry, reading } of sources) {
-    const { customers } = reading.contributors
-    if (customers === 0) continue
-    const isOfUsers = namesEndUsers(entry)
-    write(`\n${printable(entry.name)}: the records name ${counted(customers, isOfUsers ? 'end user' : 'customer')}\n`)
-    if (isOfUsers) write(END_USERS)
-  }
+  const settled = known.map(({ source, entry = { ...source.entry, ...answer } }) => ({ ...source, entry }))
+  for (const source of settled) write(`\n${printable(source.entry.name)}: ${describeWhom(source)}\n`)
   write('\nOnly numbers that tell about no single customer will be published (docs/publishing.md, Customers)\n')
-  return {
-    sources: known.map(({ source, entry }) => entry ?? { ...source.entry, ...answer }),
-    disclosure: DEFAULT_DISCLOSURE,
-  }
+  return { sources: settled.map(({ entry }) => entry), disclosure: DEFAULT_DISCLOSURE }
 }
 
-const END_USERS =
-  'a customer with many end users is not protected as a whole: name the column of the customer with --contributor if ' +
-  'there is one\n'
+/** Whose usage a source has, as a rule will count it. */
+function describeWhom({ entry, reading: { contributors } }: DiagnosedSource): string {
+  if (entry.contributors === 'exempt') return 'the usage belongs to no customer, and is not protected'
+  if (entry.contributors === 'keys')
+    return `${counted(contributors.keys, 'API key')}, each of which counts as a customer`
+  if (!namesEndUsers(entry)) return `the records name ${counted(contributors.customers, 'customer')}`
+  return (
+    `the records name ${counted(contributors.customers, 'end user')}. A customer with many of them is not protected as a ` +
+    'whole: name the column of the customer with --contributor if there is one'
+  )
+}
 
 function columnFor({ entry }: DiagnosedSource, { contributor }: GivenCustomers): string | undefined {
   return givenFor(entry.name, contributor)

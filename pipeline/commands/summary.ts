@@ -36,13 +36,21 @@ function describeDisclosure(disclosure: BuildSummary['disclosure']): string[] {
 
 function describeInForce(done: BuildSummary['disclosure_rule']): string[] {
   if (done === undefined) return []
-  const { rule, protects, new_dates, joined_cells, dates_not_published, late_dates } = done
+  const { rule, protects, dates_before_rule, new_dates, joined_cells, dates_not_published, late_dates } = done
   const late = `${counted(late_dates, 'published date')} ${late_dates === 1 ? 'has' : 'have'} other usage by now, which is not published`
   return [
     `  rule      ${describeRule(rule, protects)}; dates are published once, ${counted(rule.publish_after_days, 'day')} after their end`,
     `            ${counted(new_dates, 'new date')}: ${counted(joined_cells, 'model')} joined "other"; ` +
       `${counted(dates_not_published, 'date')} not published${late_dates === 0 ? '' : `; ${late}`}`,
+    ...describeBefore(dates_before_rule),
   ]
+}
+
+function describeBefore(dates: number): string[] {
+  if (dates === 0) return []
+  const keep = dates === 1 ? 'keeps its rows' : 'keep their rows'
+  const named = `${counted(dates, 'date')} from before the rule ${keep}, which the rule does not protect`
+  return [`            ${named}: docs/publishing.md, Dates from before the rule`]
 }
 
 function describeChain({ outcome, new_chain }: BuildSummary): string[] {

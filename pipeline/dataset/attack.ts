@@ -38,15 +38,26 @@ export function numberOf({ terms }: Derived): bigint {
   return terms.reduce((sum, { row, factor }) => sum + BigInt(factor) * BigInt(row.total_tokens), 0n)
 }
 
-/** Rows, totals of dates, and totals less one row. */
+/** What `sumsOf` has, and totals less one row. */
 export function* numbersOf({ release, rows }: PublishedRows): Generator<Derived> {
+  yield* sumsOf({ release, rows })
+  for (const [date, day] of Map.groupBy(rows, (row) => row.date)) {
+    for (const row of day) {
+      const terms = termsOf(
+        release,
+        day.filter((other) => other !== row),
+      )
+      yield { what: `all of ${date} but ${row.model_permaslug}`, terms }
+    }
+  }
+}
+
+/** Rows, and totals of dates, models, authors and months. */
+export function* sumsOf({ release, rows }: PublishedRows): Generator<Derived> {
   const plus = (those: readonly RankingRow[]) => termsOf(release, those)
   for (const [date, day] of Map.groupBy(rows, (row) => row.date)) {
     yield { what: `all of ${date}`, terms: plus(day) }
-    for (const row of day) {
-      yield { what: `${row.model_permaslug} on ${date}`, terms: plus([row]) }
-      yield { what: `all of ${date} but ${row.model_permaslug}`, terms: plus(day.filter((other) => other !== row)) }
-    }
+    for (const row of day) yield { what: `${row.model_permaslug} on ${date}`, terms: plus([row]) }
   }
   for (const [what, those] of sumsOverDates(rows)) yield { what, terms: plus(those) }
 }

@@ -185,6 +185,24 @@ SELECT NULL::DATE AS date, number AS cell, contributor, is_exempt, tokens
 FROM published
 JOIN core_derived USING (date, model_permaslug)
 
+-- name: create_published
+-- The rows of a release; filled by unsafeRows.
+CREATE OR REPLACE TEMP TABLE core_published (date DATE, model_permaslug VARCHAR);
+
+CREATE OR REPLACE TEMP VIEW core_published_contributions AS
+SELECT contribution.date, coalesce(row.model_permaslug, 'other') AS cell, contributor, is_exempt, tokens
+FROM core_contributions AS contribution
+LEFT JOIN core_published AS row
+  ON contribution.date = row.date AND contribution.model_permaslug = row.model_permaslug
+
+-- name: unsafe_published
+-- How many of them are there today, and how many are not safe.
+SELECT strftime(date, '%Y-%m-%d') AS date, count(*) AS numbers, count(*) FILTER (NOT is_safe) AS unsafe_numbers
+FROM measured_cells('core_published_contributions', getvariable('min_contributors'), getvariable('p_percent')) AS measured
+SEMI JOIN core_published AS row ON measured.date = row.date AND measured.cell = row.model_permaslug
+GROUP BY ALL
+ORDER BY ALL
+
 -- name: unsafe_derived
 SELECT cell AS number
 FROM measured_cells('core_derived_contributions', getvariable('min_contributors'), getvariable('p_percent'))

@@ -99,6 +99,26 @@ export async function unsafeSums(database: Database, sums: Iterable<readonly Ran
   return unsafe.map(({ number }) => number)
 }
 
+/** Published rows of a date, as today's contributions measure them. */
+export interface MeasuredRows {
+  date: UtcDate
+  numbers: number
+  unsafe_numbers: number
+}
+
+/** Measures published rows by the rule of `applyRule`. Rows without usage today are left out. */
+export async function unsafeRows(database: Database, rows: readonly RankingRow[]): Promise<MeasuredRows[]> {
+  await database.script('disclosure/create_published')
+  await database.append(
+    'core_published',
+    rows.map(({ date, model_permaslug }) => [date, model_permaslug]),
+  )
+  const measured = await database.rows<InDatabase<MeasuredRows>>('disclosure/unsafe_published')
+  return measured.map(({ date, numbers, unsafe_numbers }) => {
+    return { date, numbers: Number(numbers), unsafe_numbers: Number(unsafe_numbers) }
+  })
+}
+
 /** How many cells that a ranking without the rule would name joined the rest of their date, by date. */
 export async function joinedCells(database: Database): Promise<Map<UtcDate, number>> {
   const rows = await database.rows<{ date: UtcDate; cells: bigint }>('disclosure/joined_cells')

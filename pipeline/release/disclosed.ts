@@ -38,6 +38,8 @@ export function disclose(
 export interface DisclosureSummary {
   rule: DisclosureSettings
   protects: Protection['protects']
+  /** Published dates that keep the rows that they had before any rule. */
+  dates_before_rule: number
   /** Dates that this release publishes first, and how many of their models joined `other` because of the rule. */
   new_dates: number
   joined_cells: number
@@ -54,6 +56,7 @@ export function disclosureSummary(
   return {
     rule,
     protects,
+    dates_before_rule: dates.filter((each) => each.rule === null).length,
     new_dates: own.length,
     joined_cells: own.reduce((sum, { joined_cells }) => sum + joined_cells, 0),
     dates_not_published: ruled.not_published.length,

@@ -343,7 +343,8 @@ describe('init', () => {
     await expect(initIn(workspace, { ...again, contributor: ['clent'] })).rejects.toThrow('is it "client"?')
     await initIn(workspace, { ...again, contributor: ['client'], disclosure: 'none' })
     expect(await written()).toMatchObject({ disclosure: 'none' })
-    await initIn(workspace, { ...again, exempt: ['Our own account.'] })
+    const own = await initIn(workspace, { ...again, exempt: ['Our own account.'] })
+    expect(own.shown).toContain('logs: the usage belongs to no customer, and is not protected\n')
     expect(await written()).toMatchObject({ disclosure: rule, contributors: 'exempt', note: 'Our own account.' })
     await expect(initIn(workspace, { ...again, disclosure: 'rule' })).rejects.toThrow(
       /--exempt NOTE +No record of logs/,

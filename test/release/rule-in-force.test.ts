@@ -2,6 +2,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { describeSummary } from '../../pipeline/commands/summary.ts'
 import { DisclosureSettings, type RuleStatement } from '../../pipeline/contract/disclosure.ts'
 import { heldSince, verifyDisclosure } from '../../pipeline/release/disclosure-file.ts'
 import { filesAfter } from '../support/crash.ts'
@@ -85,6 +86,8 @@ it('freezes what was published before the rule, whatever the registry says later
   await writeInput(gateway.workspace, 'models.json', models({ 'v/solo': false, 'v/big': true }))
   await gateway.deliver('2025-03-04', { 'v/solo': { anna: 8 }, 'v/big': SAFE })
   expect(await gateway.build('2025-03-05')).toEqual(before)
+  const said = describeSummary(await gateway.summary('2025-03-05', { dryRun: true }))
+  expect(said).toContain('2 dates from before the rule keep their rows, which the rule does not protect: docs/')
   const manifest = await gateway.manifest()
   expect(manifest).toMatchObject({ end_date: '2025-03-03', disclosure: { since: null } })
   expect(manifest.changes?.facts).toContain('disclosure')
