@@ -12,7 +12,7 @@ const quality = (...excluded: Pick<Excluded, 'reason' | 'records'>[]) => {
   for (const each of excluded) account.add({ ...record, ...each })
   const outside = [{ date: '2024-12-31', records: 12n, tokens: '1' }]
   const ranking = { rows: [], models: 1, published_records: 12_345n, outside, ruled: undefined }
-  return bandedQuality(manifestOf(), { account, records: countRecords(ranking, account) })
+  return bandedQuality(manifestOf(), { account, records: countRecords(ranking, account), ranking })
 }
 
 it.each([
@@ -39,6 +39,7 @@ it('has every count as a band, none of them left out, and no date', () => {
       duplicates: '100 to 999',
       left_out: few,
       archived_date: few,
+      withheld: few,
       rejected: {
         malformed_record: few,
         invalid_timestamp: few,
@@ -55,10 +56,11 @@ it('has every count as a band, none of them left out, and no date', () => {
         parts_not_total: few,
       },
     },
+    late_dates: few,
   })
 })
 
-it('does not differ by one record, or by usage that is not public', () => {
-  const one = quality({ reason: 'duplicate', records: 1n }, { reason: 'withheld', records: 5_000n })
+it('does not differ by one record, or by private usage', () => {
+  const one = quality({ reason: 'duplicate', records: 1n }, { reason: 'withheld', records: 9n })
   expect(one).toEqual(quality({ reason: 'private', records: 70n }))
 })

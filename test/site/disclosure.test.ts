@@ -60,7 +60,7 @@ describe('under a rule', () => {
     const manifest = manifestOf({ disclosure: RULED })
     const account = new Account()
     const ranking = { rows: [], models: 1, published_records: 12_345n, outside: [], ruled: undefined }
-    const quality = bandedQuality(manifest, { account, records: countRecords(ranking, account) })
+    const quality = bandedQuality(manifest, { account, records: countRecords(ranking, account), ranking })
     const { text } = releasePage(manifest, { rows: ROWS, changes: CHANGES, quality })
     expect(text).toContain('<td>10000 to 99999</td>')
     expect(text).toContain(RULE)
