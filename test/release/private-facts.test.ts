@@ -29,7 +29,7 @@ it('has salted hashes, bands and no warnings, and the publisher has what reprodu
 
   const folder = await releaseFolder(gateway.workspace)
   const quality = await readJson(join(folder, 'quality.json'))
-  expect(Object.keys(quality)).toEqual(['dataset', 'release', 'as_of', 'synthetic', 'records'])
+  expect(Object.keys(quality)).toEqual(['dataset', 'release', 'as_of', 'synthetic', 'records', 'late_dates'])
   expect(JSON.stringify(quality.records)).not.toMatch(/\d{4}-\d\d|:\d/)
   const provenance = await readJson(join(folder, 'provenance.json'))
   expect(provenance).toMatchObject({ provenance_version: 3, inputs: { merkle_root: expect.any(String) } })

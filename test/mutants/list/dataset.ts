@@ -165,8 +165,8 @@ export const dataset: Mutant[] = [
     name: 'lost-dates-published-anew',
     promise: 'A build whose list of published dates is lost stops.',
     file: 'pipeline/release/disclosure-control.ts',
-    find: '&& !synthetic && !isAccepted) throw lostDates(',
-    replace: '&& synthetic && !isAccepted) throw lostDates(',
+    find: 'if (lost !== undefined && !isAccepted) throw lostDates(',
+    replace: 'if (lost !== undefined && isAccepted) throw lostDates(',
     tests: ['test/release/rule-in-force.test.ts'],
   },
   {
