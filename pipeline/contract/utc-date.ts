@@ -33,6 +33,11 @@ export function daysBetween(first: UtcDate, last: UtcDate): number {
   return (toInstant(last).getTime() - toInstant(first).getTime()) / MILLISECONDS_PER_DAY
 }
 
+/** All dates from `first` to `last`, both included. */
+export function datesBetween(first: UtcDate, last: UtcDate): UtcDate[] {
+  return Array.from({ length: daysBetween(first, last) + 1 }, (_, day) => addDays(first, day))
+}
+
 export function toUtcDate(instant: Date): UtcDate {
   return instant.toISOString().slice(0, 'YYYY-MM-DD'.length)
 }

@@ -3,7 +3,7 @@ import { ruleOf } from '../contract/disclosure.ts'
 import type { Coverage, CoverageDay, CoverageMonth, Published, UtcMonth } from '../contract/history.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
-import { addDays, DATASET_START, daysBetween, type UtcDate } from '../contract/utc-date.ts'
+import { addDays, DATASET_START, datesBetween, type UtcDate } from '../contract/utc-date.ts'
 import { hasOldCounts } from './old-counts.ts'
 
 /** What the coverage needs of a manifest. */
@@ -152,10 +152,6 @@ function firstDate(days: readonly CoverageDay[], rows: readonly RankingRow[]): U
   const now = rows[0]?.date
   if (published === undefined || now === undefined) return published ?? now
   return published < now ? published : now
-}
-
-function datesBetween(first: UtcDate, last: UtcDate): UtcDate[] {
-  return Array.from({ length: daysBetween(first, last) + 1 }, (_, day) => addDays(first, day))
 }
 
 /** Starts the coverage at the first date ever published. Version 0.1.0 started at 2025-01-01. */

@@ -1,15 +1,10 @@
 import type { Database } from '../base/database.ts'
 import type { Files } from '../base/files.ts'
-import { toJson } from '../base/json.ts'
 import { ruleOf } from '../contract/disclosure.ts'
-import { DISCLOSURE_FILE } from '../contract/disclosure-file.ts'
 import type { Manifest, ManifestDraft } from '../contract/manifest.ts'
-import { QUALITY_FILE } from '../contract/release-files.ts'
 import { bandedQuality } from '../dataset/banded-quality.ts'
-import { CHANGES_FILE, writeChanges } from '../dataset/change-log.ts'
 import { type Finding, toPublicWarnings } from '../dataset/checks.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
-import { MODELS_FILE, writeModels } from '../dataset/models-file.ts'
 import type { Share } from '../dataset/published-share.ts'
 import type { Account } from '../dataset/quality.ts'
 import type { Ranking } from '../dataset/rank.ts'
@@ -19,10 +14,11 @@ import { type Disclosed, disclosureFile } from '../release/disclosed.ts'
 import type { DisclosureControl } from '../release/disclosure-control.ts'
 import type { DraftChanges } from '../release/draft-changes.ts'
 import { type KeptFacts, publishedInputs } from '../release/inputs.ts'
-import { type Ingredients, PROVENANCE_FILE, provenanceOf } from '../release/provenance.ts'
+import { type Ingredients, provenanceOf } from '../release/provenance.ts'
 import { stageRelease } from '../release/stage.ts'
 import type { MeasuredRisk } from '../rollup/disclosure-report.ts'
-import { releaseChart, releasePage } from '../site/release-page.ts'
+import { releasePage } from '../site/release-page.ts'
+import { releaseTexts } from './release-texts.ts'
 
 /** A release that is being made: what a build knows before it decides whether to publish it. */
 export interface ReleaseDraft {
@@ -56,20 +52,8 @@ export async function stageDraft(
   const { inputs, form, last_credible_date, registry } = draft.ingredients
   const told = form === 'root' ? { registry } : { registry, last_credible_date }
   const provenance = provenanceOf(manifest, { ...told, inputs: publishedInputs(inputs, form) })
-  const disclosed = draft.disclosed && toJson(disclosureFile(manifest, draft.disclosed))
-  const texts = [
-    {
-      path: CHANGES_FILE,
-      media_type: 'text/csv; charset=utf-8',
-      text: writeChanges(changed.rows),
-      rows: changed.rows.length,
-    },
-    { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
-    { path: QUALITY_FILE, media_type: 'application/json', text: toJson(quality) },
-    ...(disclosed === undefined ? [] : [{ path: DISCLOSURE_FILE, media_type: 'application/json', text: disclosed }]),
-    { path: PROVENANCE_FILE, media_type: 'application/json', text: toJson(provenance) },
-    releaseChart(rows),
-  ]
+  const disclosure = draft.disclosed && disclosureFile(manifest, draft.disclosed)
+  const texts = releaseTexts({ rows, changes: changed.rows, models, quality, disclosure, provenance })
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })
   return stageRelease({ draft: manifest, rows, texts, page, folder }, database, files)
 }

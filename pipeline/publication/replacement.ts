@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
-import { toJson } from '../base/json.ts'
-import { DISCLOSURE_FILE, type DisclosureFile } from '../contract/disclosure-file.ts'
+import type { DisclosureFile } from '../contract/disclosure-file.ts'
 import {
   DATES_WITHDRAWN,
   type DateRange,
@@ -14,11 +13,11 @@ import {
 } from '../contract/manifest.ts'
 import { type RankingRow, type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { CHANGES_FILE, changeLog, writeChanges } from '../dataset/change-log.ts'
+import { changeLog } from '../dataset/change-log.ts'
 import { changedFacts } from '../dataset/changes.ts'
 import { firstDates } from '../dataset/first-dates.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
-import { MODELS_FILE, readModels, writeModels } from '../dataset/models-file.ts'
+import { MODELS_FILE, readModels } from '../dataset/models-file.ts'
 import { hasOldCounts, toRanges } from '../dataset/old-counts.ts'
 import type { ModelNames } from '../raw/registry.ts'
 import { heldSince, readDisclosure, toPeriods } from '../release/disclosure-file.ts'
@@ -26,10 +25,11 @@ import { describeChanges } from '../release/draft-changes.ts'
 import { readCoverage } from '../release/ledger.ts'
 import { draftManifest, stageRelease } from '../release/stage.ts'
 import { loadRelease, verifyRelease } from '../release/verify.ts'
-import { releaseChart, releasePage } from '../site/release-page.ts'
+import { releasePage } from '../site/release-page.ts'
 import { isBetween } from './dates-told.ts'
 import { openStaging, type PublicFolder } from './public-folder.ts'
 import type { Staged } from './publish.ts'
+import { releaseTexts } from './release-texts.ts'
 
 export interface Replaced {
   /** As it will be: releases that are withdrawn are marked. */
@@ -67,19 +67,9 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
   const manifest = { ...draft, ...changed.facts }
   const models = modelFacts(rows, await namesIn(from, current.manifest, database))
   const { release, as_of } = manifest
-  const texts = [
-    {
-      path: CHANGES_FILE,
-      media_type: 'text/csv; charset=utf-8',
-      text: writeChanges(changed.rows),
-      rows: changed.rows.length,
-    },
-    { path: MODELS_FILE, media_type: 'text/csv; charset=utf-8', text: writeModels(models), rows: models.length },
-    ...(disclosed === undefined
-      ? []
-      : [{ path: DISCLOSURE_FILE, media_type: 'application/json', text: toJson({ ...disclosed, release, as_of }) }]),
-    releaseChart(rows),
-  ]
+  const disclosure = disclosed && { ...disclosed, release, as_of }
+  const unknown = { quality: undefined, provenance: undefined }
+  const texts = releaseTexts({ rows, changes: changed.rows, models, disclosure, ...unknown })
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality: undefined })
   const path = await openStaging(folder.publicDir, release, folder.files)
   await stageRelease({ draft: manifest, rows, texts, page, folder: path }, database, folder.files)

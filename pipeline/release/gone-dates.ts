@@ -1,5 +1,5 @@
 import type { ReleaseIndex } from '../contract/manifest.ts'
-import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'
+import { datesBetween, type UtcDate } from '../contract/utc-date.ts'
 import { readCoverage } from './ledger.ts'
 
 /**
@@ -15,8 +15,6 @@ export async function goneDates(
   const removed = days.filter(({ revision }) => revision !== null).map(({ date }) => date)
   const withdrawn = releases
     .filter(({ status }) => status === 'withdrawn')
-    .flatMap(({ start_date, end_date }) =>
-      Array.from({ length: daysBetween(start_date, end_date) + 1 }, (_, day) => addDays(start_date, day)),
-    )
+    .flatMap(({ start_date, end_date }) => datesBetween(start_date, end_date))
   return [...new Set([...removed, ...withdrawn])].filter((date) => !held.has(date)).sort()
 }
