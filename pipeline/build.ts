@@ -6,6 +6,7 @@ import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
 import { counted } from './base/numbers.ts'
+import { changeLog } from './contract/change-log.ts'
 import { ruleOf } from './contract/disclosure.ts'
 import { DISCLOSURE_FILE } from './contract/disclosure-file.ts'
 import {
@@ -22,7 +23,6 @@ import {
 import { type RankingRow, sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
-import { changeLog } from './dataset/change-log.ts'
 import { type Changes, changedFacts, compareRows } from './dataset/changes.ts'
 import {
   type Acceptable,
@@ -220,7 +220,7 @@ async function findCurrent(
   const folder = join(publicDir, releasePath(entry.release))
   const manifest = await readManifest(folder)
   if (manifest.synthetic !== synthetic) return undefined
-  return { publicDir, index, manifest, readRows: () => readBack(database, folder, 'rankings-daily.parquet') }
+  return { publicDir, index, manifest, readRows: () => readBack(database, folder, 'daily') }
 }
 
 /** What a release is made from, and its `as_of`. */
@@ -273,6 +273,7 @@ export async function prepare(
   await assertInvariants(database, ruled?.last_date ?? lastDate, isRuled)
   const manifest = draftManifest({
     rows: ranking.rows,
+    periods: ranking.periods,
     asOf: toTimestamp(asOf),
     publisher,
     synthetic,
@@ -336,8 +337,7 @@ async function release(
     await keepDates(draft, effects.files)
     return summarize('unchanged', current, draft, path(current.release))
   }
-  const previous =
-    current === undefined ? [] : await readBack(database, path(current.release), 'rankings-daily.parquet')
+  const previous = current === undefined ? [] : await readBack(database, path(current.release), 'daily')
   const changes = dryRun && {
     changes: { facts, ...compareRows(previous, ranking.rows) },
     newest_rows: ranking.rows.filter(({ date }) => date === ranking.rows.at(-1)?.date),

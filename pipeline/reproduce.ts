@@ -8,6 +8,7 @@ import { BuildError, CliError } from './base/errors.ts'
 import { hashFile, namesIn } from './base/files.ts'
 import { sideBySide } from './base/side-by-side.ts'
 import { prepare } from './build.ts'
+import { changeLog } from './contract/change-log.ts'
 import { ruleOf } from './contract/disclosure.ts'
 import {
   DATASET_PATH,
@@ -21,7 +22,7 @@ import {
 import { formOfInputs, type Provenance } from './contract/provenance.ts'
 import { MANIFEST_FILE } from './contract/release-files.ts'
 import { daysBetween, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
-import { CHANGES_FILE, changeLog, readChanges } from './dataset/change-log.ts'
+import { CHANGES_FILE, readChanges } from './dataset/change-log.ts'
 import { changedFacts, compareRows, type DateChange } from './dataset/changes.ts'
 import { firstDates } from './dataset/first-dates.ts'
 import { releaseEntries } from './publication/publication.ts'
@@ -138,7 +139,7 @@ async function makeAgain(
   const frozen = await freeze(sources, listed, manifest, workspace, effects)
   const asOf = new Date(manifest.as_of)
   const lastCredible = provenance?.last_credible_date ?? facts?.last_credible_date
-  const published = await readBack(workspace.database, folder, 'rankings-daily.parquet')
+  const published = await readBack(workspace.database, folder, 'daily')
   const control = await controlBefore(
     { manifest, rows: published },
     { dataDir: config.dataDir, secret: workspace.secret },

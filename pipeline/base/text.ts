@@ -1,23 +1,24 @@
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { constants, gzip as gzipOnThread } from 'node:zlib'
-import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../contract/canonical-csv.ts'
+import { canonicalCsvHeader, canonicalCsvRow } from '../contract/canonical-csv.ts'
 import type { ContentHash } from '../contract/manifest.ts'
-import { type RankingMeta, type RankingRow, rowJson } from '../contract/ranking.ts'
+import { type RankingMeta, rowJson } from '../contract/ranking.ts'
+import type { Table, TableRow } from '../contract/tables.ts'
 
 /** The operating system byte of a gzip header; 255 means unknown (RFC 1952 § 2.3.1). */
 const GZIP_SYSTEM_OFFSET = 9
 const GZIP_SYSTEM_UNKNOWN = 255
 
-export function writeCsv(rows: readonly RankingRow[]): Buffer {
-  return Buffer.from(CANONICAL_CSV_HEADER + rows.map(canonicalCsvRow).join(''))
+export function writeCsv(rows: readonly TableRow[], table: Table = 'daily'): Buffer {
+  return Buffer.from(canonicalCsvHeader(table) + rows.map(canonicalCsvRow).join(''))
 }
 
-export function writeJson(rows: readonly RankingRow[], meta: RankingMeta): Buffer {
+export function writeJson(rows: readonly TableRow[], meta: RankingMeta): Buffer {
   return Buffer.from(`{"data":[${rows.map(rowJson).join(',')}],"meta":${JSON.stringify(meta)}}`)
 }
 
-export function writeNdjson(rows: readonly RankingRow[]): Buffer {
+export function writeNdjson(rows: readonly TableRow[]): Buffer {
   return Buffer.from(rows.map((row) => `${rowJson(row)}\n`).join(''))
 }
 
@@ -28,8 +29,8 @@ export async function gzip(bytes: Uint8Array): Promise<Buffer> {
   return compressed
 }
 
-/** The hash of some rows, the same in every format. */
-export function contentHash(rows: readonly RankingRow[]): ContentHash {
-  const hash = createHash('sha256').update(CANONICAL_CSV_HEADER + rows.map(canonicalCsvRow).join(''))
+/** The hash of some rows of a table, the same in every format. */
+export function contentHash(rows: readonly TableRow[], table: Table = 'daily'): ContentHash {
+  const hash = createHash('sha256').update(canonicalCsvHeader(table) + rows.map(canonicalCsvRow).join(''))
   return `sha256:${hash.digest('hex')}`
 }

@@ -1,6 +1,11 @@
-import type { RankingRow } from './ranking.ts'
+import type { Table, TableRow } from './tables.ts'
 
+/** The header of the daily table. */
 export const CANONICAL_CSV_HEADER = 'date,model_permaslug,total_tokens\n'
+
+export function canonicalCsvHeader(table: Table): string {
+  return table === 'daily' ? CANONICAL_CSV_HEADER : 'date,model_permaslug,total_tokens,days\n'
+}
 
 const NEEDS_QUOTES = /[",\r\n]/
 
@@ -8,8 +13,9 @@ const NEEDS_QUOTES = /[",\r\n]/
  * One row as a canonical CSV line with its LF: RFC 4180, quoted only where needed (DESIGN.md §5).
  * `content_hash` is the SHA-256 of the header and these lines in published order.
  */
-export function canonicalCsvRow(row: RankingRow): string {
-  return `${row.date},${csvField(row.model_permaslug)},${row.total_tokens}\n`
+export function canonicalCsvRow({ date, model_permaslug, total_tokens, days }: TableRow): string {
+  const row = `${date},${csvField(model_permaslug)},${total_tokens}`
+  return days === undefined ? `${row}\n` : `${row},${days}\n`
 }
 
 /** A CSV field, quoted only where needed. */

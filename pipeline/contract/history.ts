@@ -4,18 +4,6 @@ import { RankingRow, Timestamp } from './ranking.ts'
 import { RestatementNote, RestatementReason } from './reason.ts'
 import { UtcDate } from './utc-date.ts'
 
-/** One row of `changes.csv`: how to turn the previous release's rows into this release's. */
-export const ChangeRow = z.object({
-  op: z.enum(['insert', 'update', 'delete']),
-  date: UtcDate,
-  model_permaslug: RankingRow.shape.model_permaslug,
-  tokens_before: z.literal('').or(RankingRow.shape.total_tokens),
-  tokens_after: z.literal('').or(RankingRow.shape.total_tokens),
-})
-export type ChangeRow = z.infer<typeof ChangeRow>
-
-export const CHANGES_CSV_HEADER = 'op,date,model_permaslug,tokens_before,tokens_after\n'
-
 /** A calendar month in UTC, such as `2026-11`. */
 export const UtcMonth = z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/)
 export type UtcMonth = z.infer<typeof UtcMonth>

@@ -76,6 +76,15 @@ export type ReleaseChanges = z.infer<typeof ReleaseChanges>
 export const DateRange = z.object({ start_date: UtcDate, end_date: UtcDate })
 export type DateRange = z.infer<typeof DateRange>
 
+/** What a release has in one table of periods. The dates are those of its first and its last row. */
+export const TableFacts = z.object({
+  start_date: UtcDate,
+  end_date: UtcDate,
+  rows: z.int().positive(),
+  content_hash: ContentHash,
+})
+export type TableFacts = z.infer<typeof TableFacts>
+
 /** `manifest.json`: what a release holds, how to check it, where it comes from, how it may be used. */
 export const Manifest = z.object({
   dataset: z.literal('rankings-daily'),
@@ -94,6 +103,8 @@ export const Manifest = z.object({
   /** Dates whose counts come from a previous version of Tokenboard, because their raw files are missing. */
   old_counts: z.array(DateRange).min(1).optional(),
   content_hash: ContentHash,
+  /** The tables of weeks and months. Releases made before 0.7.0 do not have them. */
+  tables: z.object({ weekly: TableFacts, monthly: TableFacts, schema: z.json() }).optional(),
   publisher: Publisher,
   attribution: z.string().min(1),
   license: z.object({ name: z.string(), title: z.string(), path: z.url() }),
@@ -127,6 +138,8 @@ const EntryFields = LatestPointer.extend({
   data_version: DataVersion.optional(),
   version_rule: VersionRule.optional(),
   changed: z.array(z.string()).optional(),
+  /** The content hashes of the tables of weeks and months, if the release has them. */
+  tables: z.object({ weekly: ContentHash, monthly: ContentHash }).optional(),
   /** Of a release under a disclosure rule: without it, rows could be guessed and compared with `hash`. */
   salt: Sha256.optional(),
   previous: Sha256.nullable(),
@@ -151,11 +164,12 @@ export const PRIVACY = 'privacy'
 export function isErased({
   content_hash,
   manifest_sha256,
+  tables,
   salt,
   status,
   withdrawal,
 }: z.infer<typeof EntryFields>): boolean {
-  const hasNone = [content_hash, manifest_sha256, salt].every((each) => each === undefined)
+  const hasNone = [content_hash, manifest_sha256, tables, salt].every((each) => each === undefined)
   return hasNone && status === 'withdrawn' && withdrawal?.reason === PRIVACY
 }
 

@@ -25,9 +25,14 @@ export const RankingRow = z.object({
 })
 export type RankingRow = z.infer<typeof RankingRow>
 
-/** A row as JSON: the same bytes in API responses and in published files. */
-export function rowJson({ date, model_permaslug, total_tokens }: RankingRow): string {
-  return JSON.stringify({ date, model_permaslug, total_tokens })
+/** A row of any table as JSON: the same bytes in API responses and in published files. */
+export function rowJson({
+  date,
+  model_permaslug,
+  total_tokens,
+  days,
+}: RankingRow & { days?: number | undefined }): string {
+  return JSON.stringify({ date, model_permaslug, total_tokens, days })
 }
 
 /** When the dataset was generated, and the resolved window. */

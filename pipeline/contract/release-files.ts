@@ -1,11 +1,26 @@
-export const DATA_FILES = [
-  { path: 'rankings-daily.parquet', media_type: 'application/vnd.apache.parquet' },
-  { path: 'rankings-daily.csv', media_type: 'text/csv; charset=utf-8' },
-  { path: 'rankings-daily.csv.gz', media_type: 'application/gzip' },
-  { path: 'rankings-daily.json.gz', media_type: 'application/gzip' },
-  { path: 'rankings-daily.ndjson.gz', media_type: 'application/gzip' },
-] as const
-export type DataFile = (typeof DATA_FILES)[number]['path']
+import type { Table } from './tables.ts'
+
+const DATA_FORMATS = {
+  parquet: 'application/vnd.apache.parquet',
+  csv: 'text/csv; charset=utf-8',
+  'csv.gz': 'application/gzip',
+  'json.gz': 'application/gzip',
+  'ndjson.gz': 'application/gzip',
+} as const
+export type DataFormat = keyof typeof DATA_FORMATS
+
+/** A file with all rows of a table. */
+export type DataFile<T extends Table = Table> = `rankings-${T}.${DataFormat}`
+
+export function dataFile<T extends Table, F extends DataFormat>(table: T, format: F): `rankings-${T}.${F}` {
+  return `rankings-${table}.${format}`
+}
+
+/** The files of a table, in the order of a manifest. */
+export function dataFiles<T extends Table>(table: T): { path: DataFile<T>; format: DataFormat; media_type: string }[] {
+  const formats = Object.entries(DATA_FORMATS) as [DataFormat, string][]
+  return formats.map(([format, media_type]) => ({ path: dataFile(table, format), format, media_type }))
+}
 
 export const MANIFEST_FILE = 'manifest.json'
 export const QUALITY_FILE = 'quality.json'

@@ -1,49 +1,22 @@
 import type { Database } from '../base/database.ts'
 import { BuildError, naming } from '../base/errors.ts'
-import { csvField } from '../contract/canonical-csv.ts'
+import { CHANGE_COLUMNS, type ChangeRow, changeCsvRow } from '../contract/change-log.ts'
 import { byCodePoints } from '../contract/code-points.ts'
-import { CHANGES_CSV_HEADER, type ChangeRow } from '../contract/history.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
+import type { Table } from '../contract/tables.ts'
 
 export const CHANGES_FILE = 'changes.csv'
 
-/** The changes from `before` to `after`, by date: inserts and updates in published order, then deletes. */
-export function changeLog(before: readonly RankingRow[], after: readonly RankingRow[]): ChangeRow[] {
-  const previous = Map.groupBy(before, ({ date }) => date)
-  const newer = Map.groupBy(after, ({ date }) => date)
-  const dates = [...new Set([...previous.keys(), ...newer.keys()])].sort()
-  return dates.flatMap((date) => changesOfDate(previous.get(date) ?? [], newer.get(date) ?? []))
-}
-
-function changesOfDate(before: readonly RankingRow[], after: readonly RankingRow[]): ChangeRow[] {
-  const previous = new Map(before.map((row) => [row.model_permaslug, row]))
-  const present = new Set(after.map(({ model_permaslug }) => model_permaslug))
-  const changed = after.flatMap((row): ChangeRow[] => {
-    const was = previous.get(row.model_permaslug)
-    if (was === undefined) return [toChange('insert', row, '', row.total_tokens)]
-    return was.total_tokens === row.total_tokens ? [] : [toChange('update', row, was.total_tokens, row.total_tokens)]
-  })
-  const deleted = before.filter(({ model_permaslug }) => !present.has(model_permaslug))
-  return [...changed, ...deleted.map((row) => toChange('delete', row, row.total_tokens, ''))]
-}
-
-function toChange(op: ChangeRow['op'], row: RankingRow, tokens_before: string, tokens_after: string): ChangeRow {
-  const { date, model_permaslug } = row
-  return { op, date, model_permaslug, tokens_before, tokens_after }
-}
-
 /** Writes `changes.csv`: RFC 4180, quoted only where needed, LF. */
-export function writeChanges(changes: readonly ChangeRow[]): Buffer {
-  const lines = changes.map(
-    ({ op, date, model_permaslug, tokens_before, tokens_after }) =>
-      `${op},${date},${csvField(model_permaslug)},${tokens_before},${tokens_after}\n`,
-  )
-  return Buffer.from(CHANGES_CSV_HEADER + lines.join(''))
+export function writeChanges(changes: readonly ChangeRow[], table: Table = 'daily'): Buffer {
+  return Buffer.from(`${CHANGE_COLUMNS[table].join(',')}\n${changes.map((each) => changeCsvRow(each, table)).join('')}`)
 }
 
-/** Reads a published `changes.csv`. Throws `BuildError` if it cannot be read. */
-export function readChanges(database: Database, path: string): Promise<ChangeRow[]> {
-  return naming(path, 'changes', () => database.rows<ChangeRow>('derived-files/read_changes', { path }))
+/** Reads the published changes of a table. Throws `BuildError` if they cannot be read. */
+export function readChanges(database: Database, path: string, table: Table = 'daily'): Promise<ChangeRow[]> {
+  type Row = Record<keyof ChangeRow, string>
+  const statement = table === 'daily' ? 'derived-files/read_changes' : 'derived-files/read_changes_of_periods'
+  return naming(path, 'changes', async () => (await database.rows<Row>(statement, { path })) as ChangeRow[])
 }
 
 /** Applies changes and sorts the rows as published. Throws `BuildError` for a change that does not fit the rows. */

@@ -1,6 +1,7 @@
 import { contentHash } from '../base/text.ts'
 import type { ManifestDraft } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
+import { PERIOD_TABLES } from '../contract/tables.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 
 export interface DateChange {
@@ -29,13 +30,21 @@ export function changedFacts(
   rows: readonly RankingRow[],
 ): string[] {
   if (current === undefined) return [...FACTS, 'day_status']
-  const facts: string[] = FACTS.filter((fact) => JSON.stringify(current[fact]) !== JSON.stringify(draft[fact]))
+  const facts: string[] = FACTS.filter((fact) => textOf(current, fact) !== textOf(draft, fact))
+  for (const table of PERIOD_TABLES) {
+    if (current.tables?.[table].content_hash !== draft.tables?.[table].content_hash) facts.push(`${table}_content_hash`)
+  }
   if (JSON.stringify(current.old_counts) !== JSON.stringify(draft.old_counts)) facts.push('old_counts')
   if (JSON.stringify(current.disclosure) !== JSON.stringify(draft.disclosure)) facts.push('disclosure')
   // Equal rows have equal statuses if their first provisional date is equal.
   const firstProvisional = ({ provisional_from }: ManifestDraft) =>
     rows.find(({ date }) => date >= provisional_from)?.date
   return firstProvisional(current) === firstProvisional(draft) ? facts : [...facts, 'day_status']
+}
+
+/** The schema is that of all tables. */
+function textOf(manifest: ManifestDraft, fact: (typeof FACTS)[number]): string | undefined {
+  return JSON.stringify(fact === 'schema' ? [manifest.schema, manifest.tables?.schema] : manifest[fact])
 }
 
 /** Compares rows in published order by date and model. */

@@ -41,3 +41,26 @@ FROM read_csv(
   escape = '"',
   parallel = false
 )
+
+-- name: read_changes_of_periods
+SELECT
+  op,
+  date,
+  model_permaslug,
+  coalesce(tokens_before, '') AS tokens_before,
+  coalesce(tokens_after, '') AS tokens_after,
+  coalesce(days_before, '') AS days_before,
+  coalesce(days_after, '') AS days_after
+FROM read_csv(
+  $path,
+  columns = {
+    op: 'VARCHAR', date: 'VARCHAR', model_permaslug: 'VARCHAR', tokens_before: 'VARCHAR', tokens_after: 'VARCHAR',
+    days_before: 'VARCHAR', days_after: 'VARCHAR'
+  },
+  auto_detect = false,
+  header = true,
+  delim = ',',
+  quote = '"',
+  escape = '"',
+  parallel = false
+)

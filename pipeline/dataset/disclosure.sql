@@ -120,6 +120,9 @@ SELECT date, model_permaslug, tokens AS total_tokens, position FROM core_named
 UNION ALL
 SELECT date, $other, tokens, $top_models + 1 FROM core_rest WHERE is_safe
 
+-- name: create_atoms
+CREATE OR REPLACE TEMP TABLE core_atoms AS SELECT date, model_permaslug, total_tokens AS tokens FROM out_rankings_daily
+
 -- name: joined_cells
 -- How many of the largest models of each date joined the row of the rest.
 SELECT strftime(largest.date, '%Y-%m-%d') AS date, count(*) AS cells

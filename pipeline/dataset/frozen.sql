@@ -7,7 +7,9 @@ CREATE OR REPLACE TEMP TABLE core_frozen (date DATE, model_permaslug VARCHAR, to
 CREATE OR REPLACE TEMP TABLE core_frozen_dates (date DATE)
 
 -- name: add_rows
-INSERT INTO out_rankings_daily FROM core_frozen
+INSERT INTO out_rankings_daily FROM core_frozen;
+
+INSERT INTO core_atoms SELECT date, model_permaslug, total_tokens FROM core_frozen
 
 -- name: late
 -- Frozen dates whose usage is another one today. Private.

@@ -41,7 +41,7 @@ export async function freeze(database: Database, dates: readonly FrozenDate[]): 
 }
 
 export async function addFrozen(database: Database): Promise<void> {
-  await database.run('frozen/add_rows')
+  await database.script('frozen/add_rows')
 }
 
 export async function findLate(database: Database): Promise<LateDate[]> {

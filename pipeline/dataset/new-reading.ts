@@ -1,5 +1,5 @@
 import { counted, formatInteger } from '../base/numbers.ts'
-import type { ChangeRow } from '../contract/history.ts'
+import type { ChangeRow } from '../contract/change-log.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 
 /** The name that `--accept` takes to publish final dates as a new version of Tokenboard reads them. */

@@ -1,6 +1,7 @@
 import type { Database, SqlParameters } from '../base/database.ts'
 import type { DisclosureSettings } from '../contract/disclosure.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
+import type { PeriodRow, PeriodRows, PeriodTable } from '../contract/tables.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import { applyRule, joinedCells, rankSafe } from './disclosure.ts'
 import {
@@ -15,6 +16,7 @@ import {
 
 export interface Ranking {
   rows: RankingRow[]
+  periods: PeriodRows
   published_records: bigint
   /** Models with tokens on a published date, including those summed as the rest. */
   models: number
@@ -40,6 +42,9 @@ export interface RankingRule {
 
 const NO_RULE: RankingRule = { rule: undefined, frozen: [] }
 
+/** What `date_trunc` calls the periods of a table. */
+export const GRAINS: Readonly<Record<PeriodTable, string>> = { weekly: 'week', monthly: 'month' }
+
 /** Ranks `core_rollup` up to `lastDate` into `out_rankings_daily`: per date the top models and the rest. */
 export async function rank(
   database: Database,
@@ -48,17 +53,32 @@ export async function rank(
 ): Promise<Ranking> {
   const dates = { first_date: DATASET_START, last_date: lastDate }
   await freeze(database, frozen)
-  if (rule === undefined) await database.run('rank/create_rankings', { ...dates, ...RANK_PARAMETERS })
-  else await rankUnder(database, rule, lastDate)
+  if (rule === undefined) {
+    await database.run('rank/create_atoms', dates)
+    await database.run('rank/create_rankings', RANK_PARAMETERS)
+  } else await rankUnder(database, rule, lastDate)
   await addFrozen(database)
   const [published] = await database.rows<{ records: bigint; models: bigint }>('rank/published', dates)
   return {
     rows: await database.rows<RankingRow>('rank/rows'),
+    periods: await rankPeriods(database),
     published_records: published?.records ?? 0n,
     models: Number(published?.models ?? 0n),
     outside: await database.rows<Ranking['outside'][number]>('rank/outside', dates),
     ruled: rule && (await describeRuled(database, openUntil(lastDate, rule))),
   }
+}
+
+/** Ranks weeks and months by the tokens of all models (DESIGN.md §6.16) into `out_rankings_periods`. */
+async function rankPeriods(database: Database): Promise<PeriodRows> {
+  await database.run('rank/create_hidden', { other: OTHER })
+  await database.run('rank/create_periods')
+  const rowsOf = async (table: PeriodTable) => {
+    const grain = GRAINS[table]
+    await database.run('rank/add_periods', { grain, ...RANK_PARAMETERS })
+    return database.rows<{ [Key in keyof PeriodRow]: PeriodRow[Key] }>('rank/period_rows', { grain })
+  }
+  return { weekly: await rowsOf('weekly'), monthly: await rowsOf('monthly') }
 }
 
 /** The newest date that a rule publishes when `lastDate` is the last completed one. */
@@ -69,6 +89,7 @@ function openUntil(lastDate: UtcDate, { publish_after_days }: DisclosureSettings
 async function rankUnder(database: Database, rule: DisclosureSettings, lastDate: UtcDate): Promise<void> {
   await applyRule(database, rule, openUntil(lastDate, rule))
   await rankSafe(database)
+  await database.run('disclosure/create_atoms')
 }
 
 async function describeRuled(database: Database, last_date: UtcDate): Promise<RuledRanking> {

@@ -122,7 +122,7 @@ async function dataEntries(
 ): Promise<DerivedEntry[]> {
   const [start_date, end_date] = [rows.at(0)?.date ?? '', rows.at(-1)?.date ?? '']
   const meta: RankingMeta = { as_of, start_date, end_date, version: schema_version }
-  return (await renderRows(rows, meta)).map(([path, bytes]) => ({
+  return (await renderRows('daily', rows, meta)).map(([path, bytes]) => ({
     path,
     write: (place) => writeBytes(place, bytes),
     published: async () => (release === undefined ? [] : [join(release, path)]),

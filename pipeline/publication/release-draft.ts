@@ -47,6 +47,7 @@ export async function stageDraft(
 ): Promise<Manifest> {
   const manifest = { ...draft.manifest, ...changed.facts }
   const { rows } = draft.ranking
+  const periods = manifest.tables && draft.ranking.periods
   const models = modelFacts(rows, draft.names)
   const quality = ruleOf(manifest.disclosure) === undefined ? publicQuality(draft) : bandedQuality(manifest, draft)
   const { inputs, form, last_credible_date, registry } = draft.ingredients
@@ -55,7 +56,7 @@ export async function stageDraft(
   const disclosure = draft.disclosed && disclosureFile(manifest, draft.disclosed)
   const texts = releaseTexts({ rows, changes: changed.rows, models, quality, disclosure, provenance })
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })
-  return stageRelease({ draft: manifest, rows, texts, page, folder }, database, files)
+  return stageRelease({ draft: manifest, rows, periods, texts, page, folder }, database, files)
 }
 
 /** The inputs, and what is not published under a disclosure rule because it tells about single dates. */

@@ -1,6 +1,6 @@
 import { toJson } from '../base/json.ts'
+import type { ChangeRow } from '../contract/change-log.ts'
 import { DISCLOSURE_FILE, type DisclosureFile } from '../contract/disclosure-file.ts'
-import type { ChangeRow } from '../contract/history.ts'
 import type { Provenance } from '../contract/provenance.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
+import { changeLog } from '../contract/change-log.ts'
 import type { DisclosureFile } from '../contract/disclosure-file.ts'
 import {
   DATES_WITHDRAWN,
@@ -13,7 +14,6 @@ import {
 } from '../contract/manifest.ts'
 import { type RankingRow, type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { changeLog } from '../dataset/change-log.ts'
 import { changedFacts } from '../dataset/changes.ts'
 import { firstDates } from '../dataset/first-dates.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
@@ -72,7 +72,7 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
   const texts = releaseTexts({ rows, changes: changed.rows, models, disclosure, ...unknown })
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality: undefined })
   const path = await openStaging(folder.publicDir, release, folder.files)
-  await stageRelease({ draft: manifest, rows, texts, page, folder: path }, database, folder.files)
+  await stageRelease({ draft: manifest, rows, periods: undefined, texts, page, folder: path }, database, folder.files)
   await verifyRelease(database, path)
   return { path, release }
 }
@@ -91,7 +91,7 @@ function draftOf(
   const { publisher, synthetic, disclosure: stated } = current
   const disclosure = stated === undefined || stated === 'none' ? stated : { ...stated, since }
   const old = toRanges(rows.map(({ date }) => date).filter((date) => hasOldCounts(current, date)))
-  const draft = draftManifest({ rows, asOf, publisher, synthetic, disclosure })
+  const draft = draftManifest({ rows, periods: undefined, asOf, publisher, synthetic, disclosure })
   return { ...draft, ...(old.length > 0 && { old_counts: old }) }
 }
 

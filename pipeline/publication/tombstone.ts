@@ -17,7 +17,7 @@ import {
 } from '../contract/manifest.ts'
 import { INDEX_PATH } from '../contract/published-paths.ts'
 import type { RankingRow } from '../contract/ranking.ts'
-import type { DataFile } from '../contract/release-files.ts'
+import { dataFile } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, Tombstone, tombstoneOf } from '../contract/tombstone.ts'
 import { standingReleases, withStatus } from '../release/index.ts'
 import { readBack } from '../release/read-back.ts'
@@ -26,7 +26,7 @@ import type { NextTree } from './next-tree.ts'
 import { releaseEntries } from './publication.ts'
 
 /** Removed last, because it identifies the revisions to remove. */
-const LAST_FILE = 'rankings-daily.parquet' satisfies DataFile
+const LAST_FILE = dataFile('daily', 'parquet')
 
 /** Marks releases as withdrawn. If they are erased, their entries lose salt and hashes. */
 export function withTombstones(
@@ -36,7 +36,7 @@ export function withTombstones(
 ): ReleaseIndex {
   const releases = index.releases.map((entry): ReleaseEntry => {
     if (!names.includes(entry.release)) return entry
-    const { content_hash: _rows, manifest_sha256: _manifest, salt: _salt, ...rest } = entry
+    const { content_hash: _rows, manifest_sha256: _manifest, tables: _tables, salt: _salt, ...rest } = entry
     return { ...(isErased ? rest : entry), status: 'withdrawn', withdrawal }
   })
   return withStatus({ ...index, releases })
@@ -113,7 +113,7 @@ async function revisionsOf(
   database: Database,
 ): Promise<string[]> {
   const holdingsOf = async (name: ReleaseName) =>
-    holdings(await readBack(database, tree.pathOf(releasePath(name)), LAST_FILE))
+    holdings(await readBack(database, tree.pathOf(releasePath(name)), 'daily'))
   const orphans: Holdings = new Map()
   for (const name of withdrawn) {
     for (const [period, hash] of await holdingsOf(name)) {

@@ -3,7 +3,8 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
-import type { ChangeRow, Coverage, Restatements } from '../contract/history.ts'
+import { type ChangeRow, changeLog } from '../contract/change-log.ts'
+import type { Coverage, Restatements } from '../contract/history.ts'
 import {
   type DataVersion,
   isErased,
@@ -13,7 +14,7 @@ import {
   type ReleaseName,
 } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
-import { applyChanges, CHANGES_FILE, changeLog, inverse, readChanges } from '../dataset/change-log.ts'
+import { applyChanges, CHANGES_FILE, inverse, readChanges } from '../dataset/change-log.ts'
 import { advance, fromDatasetStart, fromFirstDate, periodsOf, type Revision } from '../dataset/coverage.ts'
 import { isSchemaChange, nextVersion } from '../dataset/data-version.ts'
 import { firstDates } from '../dataset/first-dates.ts'

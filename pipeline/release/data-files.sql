@@ -8,8 +8,21 @@ COPY (
   ORDER BY date, position
 ) TO $path (FORMAT parquet, COMPRESSION zstd, KV_METADATA $metadata)
 
+-- name: write_parquet_of_periods
+COPY (
+  SELECT date, model_permaslug, total_tokens::BIGINT AS total_tokens, days::INTEGER AS days
+  FROM out_rankings_periods
+  WHERE grain = $grain
+  ORDER BY out_rankings_periods.date, position
+) TO $path (FORMAT parquet, COMPRESSION zstd, KV_METADATA $metadata)
+
 -- name: read_parquet
 SELECT strftime(date, '%Y-%m-%d') AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens
+FROM read_parquet($path, hive_partitioning = false)
+ORDER BY file_row_number
+
+-- name: read_parquet_of_periods
+SELECT strftime(date, '%Y-%m-%d') AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens, days
 FROM read_parquet($path, hive_partitioning = false)
 ORDER BY file_row_number
 
@@ -18,6 +31,20 @@ SELECT *
 FROM read_csv(
   $path,
   columns = {date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR'},
+  compression = $compression,
+  auto_detect = false,
+  header = true,
+  delim = ',',
+  quote = '"',
+  escape = '"',
+  parallel = false
+)
+
+-- name: read_csv_of_periods
+SELECT * REPLACE (days::INTEGER AS days)
+FROM read_csv(
+  $path,
+  columns = {date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR', days: 'VARCHAR'},
   compression = $compression,
   auto_detect = false,
   header = true,

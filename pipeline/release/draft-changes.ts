@@ -1,4 +1,4 @@
-import type { ChangeRow } from '../contract/history.ts'
+import type { ChangeRow } from '../contract/change-log.ts'
 import {
   type ManifestDraft,
   provisionalFrom,

@@ -100,6 +100,7 @@ function factsOf(
   { manifest_sha256, salt, previous }: Pick<Facts, 'manifest_sha256' | 'salt' | 'previous'>,
 ): Facts {
   const { release, as_of, start_date, end_date, rows, content_hash, data_version, version_rule, changes } = manifest
+  const { weekly, monthly } = manifest.tables ?? {}
   return {
     release,
     as_of,
@@ -112,6 +113,7 @@ function factsOf(
     data_version,
     version_rule,
     changed: changes?.facts,
+    ...(weekly && monthly && { tables: { weekly: weekly.content_hash, monthly: monthly.content_hash } }),
     salt,
     previous,
   }

@@ -18,26 +18,40 @@ import {
   type Resource,
   ROW_SCHEMA,
   releaseName,
+  type TableFacts,
 } from '../contract/manifest.ts'
 import { DATASET_VERSION, type RankingMeta, type RankingRow, type Timestamp } from '../contract/ranking.ts'
-import { DATA_FILES, type DataFile, MANIFEST_FILE } from '../contract/release-files.ts'
+import { type DataFile, dataFile, dataFiles, MANIFEST_FILE } from '../contract/release-files.ts'
+import {
+  PERIOD_ROW_SCHEMA,
+  type PeriodRows,
+  type PeriodTable,
+  TABLES,
+  type Table,
+  type TableRow,
+} from '../contract/tables.ts'
 import { addDays } from '../contract/utc-date.ts'
 import { markOldCounts } from '../dataset/old-counts.ts'
+import { GRAINS } from '../dataset/rank.ts'
 import type { OldCounts } from '../raw/records.ts'
 import { describeDataset } from './documents/describe.ts'
 import { renderDocuments } from './documents/documents.ts'
 import { parquetKeys } from './documents/parquet-keys.ts'
 
-/** Drafts the release of `rows`, in published order, as of an instant. Throws `BuildError` if there are no rows. */
+/**
+ * Drafts the release of `rows`, in published order, as of an instant. Throws `BuildError` if there are no rows. `periods` is
+ * undefined for a release without tables of weeks and months.
+ */
 export function draftManifest(options: {
   rows: readonly RankingRow[]
+  periods: PeriodRows | undefined
   asOf: Timestamp
   publisher: Publisher
   synthetic: boolean
   oldCounts?: readonly OldCounts[]
   disclosure?: DisclosureStatement | undefined
 }): ManifestDraft {
-  const { rows, asOf, publisher, synthetic, oldCounts = [], disclosure } = options
+  const { rows, periods, asOf, publisher, synthetic, oldCounts = [], disclosure } = options
   const first = rows.at(0)
   const last = rows.at(-1)
   if (first === undefined || last === undefined) throw new BuildError('a release needs at least one row')
@@ -60,12 +74,26 @@ export function draftManifest(options: {
     ...markOldCounts(oldCounts, dates),
     ...(disclosure !== undefined && { disclosure }),
     content_hash: contentHash(rows),
+    ...(periods && {
+      tables: {
+        weekly: factsOf('weekly', periods),
+        monthly: factsOf('monthly', periods),
+        schema: PERIOD_ROW_SCHEMA,
+      },
+    }),
     publisher,
     attribution: attributionLine(publisher, asOf, synthetic),
     license: LICENSE,
     schema: ROW_SCHEMA,
     generator: GENERATOR,
   }
+}
+
+function factsOf(table: PeriodTable, periods: PeriodRows): TableFacts {
+  const rows = periods[table]
+  const [first, last] = [rows.at(0), rows.at(-1)]
+  if (first === undefined || last === undefined) throw new Error('a release with dates has weeks and months')
+  return { start_date: first.date, end_date: last.date, rows: rows.length, content_hash: contentHash(rows, table) }
 }
 
 export function metaOf({ as_of, start_date, end_date, version }: ManifestDraft): RankingMeta {
@@ -79,11 +107,15 @@ export interface TextFile {
   rows?: number
 }
 
-/** Writes all files of a release into an empty folder. The table `out_rankings_daily` must hold the same rows. */
+/**
+ * Writes all files of a release into an empty folder. The tables `out_rankings_daily` and `out_rankings_periods` must hold
+ * the same rows.
+ */
 export async function stageRelease(
   options: {
     draft: ManifestDraft
     rows: readonly RankingRow[]
+    periods: PeriodRows | undefined
     texts: readonly TextFile[]
     /** Renders the page of the release, after all files that the given manifest lists. */
     page?: (manifest: Manifest) => TextFile
@@ -92,14 +124,16 @@ export async function stageRelease(
   database: Database,
   files: Files,
 ): Promise<Manifest> {
-  const { draft, rows, texts, page, folder } = options
+  const { draft, rows, periods, texts, page, folder } = options
   const write = (name: string, content: string | Uint8Array) => files.write(join(folder, name), content)
-  const parquet = join(folder, 'rankings-daily.parquet' satisfies DataFile)
-  await database.run('data-files/write_parquet', { path: parquet, metadata: parquetKeys(draft) })
-  await files.flush(parquet)
-  for (const [name, bytes] of await renderRows(rows, metaOf(draft))) await write(name, bytes)
+  const data: { path: string; media_type: string; rows: number }[] = []
+  for (const table of periods === undefined ? (['daily'] as const) : TABLES) {
+    const own = table === 'daily' ? rows : (periods?.[table] ?? [])
+    await writeParquet(table, { draft, path: join(folder, dataFile(table, 'parquet')) }, database, files)
+    for (const [name, bytes] of await renderRows(table, own, metaOf(draft))) await write(name, bytes)
+    data.push(...dataFiles(table).map(({ path, media_type }) => ({ path, media_type, rows: own.length })))
+  }
   for (const { path, text } of texts) await write(path, text)
-  const data = DATA_FILES.map((file) => ({ ...file, rows: rows.length }))
   const described = await describeFiles(folder, [...data, ...texts])
   const documents = renderDocuments(describeDataset({ ...draft, files: described }))
   for (const { path, text } of documents) await write(path, text)
@@ -113,22 +147,38 @@ export async function stageRelease(
   return manifest
 }
 
-/** All rows of a release in every format but Parquet. The bytes depend only on `rows` and `meta`. */
-export async function renderRows(rows: readonly RankingRow[], meta: RankingMeta): Promise<[DataFile, Buffer][]> {
+async function writeParquet(
+  table: Table,
+  { draft, path }: { draft: ManifestDraft; path: string },
+  database: Database,
+  files: Files,
+): Promise<void> {
+  const metadata = parquetKeys(draft, table)
+  if (table === 'daily') await database.run('data-files/write_parquet', { path, metadata })
+  else await database.run('data-files/write_parquet_of_periods', { path, metadata, grain: GRAINS[table] })
+  await files.flush(path)
+}
+
+/** All rows of a table in every format but Parquet. The bytes depend only on them and `meta`. */
+export async function renderRows(
+  table: Table,
+  rows: readonly TableRow[],
+  meta: RankingMeta,
+): Promise<[DataFile, Buffer][]> {
   return Promise.all(
-    rowsAsText(rows, meta).map(async ([path, text]): Promise<[DataFile, Buffer]> => {
+    rowsAsText(table, rows, meta).map(async ([path, text]): Promise<[DataFile, Buffer]> => {
       return [path, path.endsWith('.gz') ? await gzip(text) : text]
     }),
   )
 }
 
-export function rowsAsText(rows: readonly RankingRow[], meta: RankingMeta): [DataFile, Buffer][] {
-  const csv = writeCsv(rows)
+export function rowsAsText(table: Table, rows: readonly TableRow[], meta: RankingMeta): [DataFile, Buffer][] {
+  const csv = writeCsv(rows, table)
   return [
-    ['rankings-daily.csv', csv],
-    ['rankings-daily.csv.gz', csv],
-    ['rankings-daily.json.gz', writeJson(rows, meta)],
-    ['rankings-daily.ndjson.gz', writeNdjson(rows)],
+    [dataFile(table, 'csv'), csv],
+    [dataFile(table, 'csv.gz'), csv],
+    [dataFile(table, 'json.gz'), writeJson(rows, meta)],
+    [dataFile(table, 'ndjson.gz'), writeNdjson(rows)],
   ]
 }
 

@@ -8,7 +8,8 @@ import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
-import { DATA_FILES, MANIFEST_FILE } from '../contract/release-files.ts'
+import { dataFiles, MANIFEST_FILE } from '../contract/release-files.ts'
+import type { PeriodRows, PeriodTable, RowOf, Table } from '../contract/tables.ts'
 import { MODELS_FILE, verifyModels } from '../dataset/models-file.ts'
 import { verifyDisclosure } from './disclosure-file.ts'
 import { verifyDocuments } from './documents/verify.ts'
@@ -21,6 +22,8 @@ import { draftManifest, metaOf, rowsAsText } from './stage.ts'
 export interface LoadedRelease {
   manifest: Manifest
   rows: readonly RankingRow[]
+  /** Undefined if the release has no tables of weeks and months. */
+  periods: PeriodRows | undefined
 }
 
 export interface VerifiedRelease extends LoadedRelease {
@@ -28,7 +31,22 @@ export interface VerifiedRelease extends LoadedRelease {
 }
 
 export async function loadRelease(database: Database, folder: string): Promise<LoadedRelease> {
-  return { manifest: await readManifest(folder), rows: await readBack(database, folder, 'rankings-daily.parquet') }
+  const manifest = await readManifest(folder)
+  const rows = await readBack(database, folder, 'daily')
+  return { manifest, rows, periods: await readPeriods(database, folder, manifest) }
+}
+
+/** The weeks and months of a release; undefined if it has none. */
+export async function readPeriods(
+  database: Database,
+  folder: string,
+  { tables }: Pick<Manifest, 'tables'>,
+): Promise<PeriodRows | undefined> {
+  if (tables === undefined) return undefined
+  return {
+    weekly: await readBack(database, folder, 'weekly'),
+    monthly: await readBack(database, folder, 'monthly'),
+  }
 }
 
 /** Verifies sizes, checksums, equal rows in every format, and documents. Throws `BuildError`. */
@@ -36,13 +54,17 @@ export async function verifyRelease(database: Database, folder: string): Promise
   const manifest = await readManifest(folder)
   const found = await verifyChecksums(folder)
   verifyListed(folder, manifest, found)
-  const rows = await verifyRows(database, folder, manifest)
-  verifyFacts(folder, manifest, rows)
+  const rows = await verifyRows(database, folder, { manifest, table: 'daily' })
+  const periods = manifest.tables && {
+    weekly: await verifyRows(database, folder, { manifest, table: 'weekly' }),
+    monthly: await verifyRows(database, folder, { manifest, table: 'monthly' }),
+  }
+  verifyFacts(folder, manifest, { rows, periods })
   if (found.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), rows)
   await verifyDisclosure(folder, manifest, rows)
   await verifyDocuments(database, folder, manifest)
   await verifyProvenance(folder, manifest)
-  return { manifest, manifestSha256: found.get(MANIFEST_FILE)?.sha256 ?? '', rows }
+  return { manifest, manifestSha256: found.get(MANIFEST_FILE)?.sha256 ?? '', rows, periods }
 }
 
 function verifyListed(folder: string, manifest: Manifest, found: ReadonlyMap<string, FileHash>): void {
@@ -57,34 +79,44 @@ function verifyListed(folder: string, manifest: Manifest, found: ReadonlyMap<str
   if (stranger !== undefined) throw new BuildError(`${join(folder, stranger)} is not listed in ${MANIFEST_FILE}`)
 }
 
-/** Every format must hold the rows of `content_hash` and no other byte. */
-async function verifyRows(database: Database, folder: string, manifest: Manifest): Promise<RankingRow[]> {
-  let rows: RankingRow[] = []
-  for (const { path } of DATA_FILES) {
-    rows = await readBack(database, folder, path)
-    const hash = contentHash(rows)
-    if (rows.length !== manifest.rows || hash !== manifest.content_hash) {
+/** Every format must hold the rows of the table's content hash and no other byte. */
+async function verifyRows<T extends Table>(
+  database: Database,
+  folder: string,
+  { manifest, table }: { manifest: Manifest; table: T },
+): Promise<RowOf<T>[]> {
+  const listed = table === 'daily' ? manifest : manifest.tables?.[table as PeriodTable]
+  let rows: RowOf<T>[] = []
+  for (const { path, format } of dataFiles(table)) {
+    rows = await readBack(database, folder, table, format)
+    const hash = contentHash(rows, table)
+    if (listed === undefined || rows.length !== listed.rows || hash !== listed.content_hash) {
       throw new BuildError(
-        `${join(folder, path)} holds ${counted(rows.length, 'row')} with ${hash}, but ${MANIFEST_FILE} says ${counted(manifest.rows, 'row')} with ${manifest.content_hash}`,
+        `${join(folder, path)} holds ${counted(rows.length, 'row')} with ${hash}, but ${MANIFEST_FILE} says ${counted(listed?.rows ?? 0, 'row')} with ${listed?.content_hash ?? 'no hash'}`,
       )
     }
   }
-  for (const [path, text] of rowsAsText(rows, metaOf(manifest))) {
+  for (const [path, text] of rowsAsText(table, rows, metaOf(manifest))) {
     if ((await readText(join(folder, path))).equals(text)) continue
     throw new BuildError(`${join(folder, path)} holds the rows, but not in the form in which they are published`)
   }
   return rows
 }
 
-const FACTS = ['release', 'start_date', 'end_date', 'days', 'provisional_from'] as const
+const FACTS = ['release', 'start_date', 'end_date', 'days', 'provisional_from', 'tables'] as const
 
-function verifyFacts(folder: string, manifest: Manifest, rows: readonly RankingRow[]): void {
+function verifyFacts(
+  folder: string,
+  manifest: Manifest,
+  { rows, periods }: Pick<LoadedRelease, 'rows' | 'periods'>,
+): void {
   const { as_of: asOf, publisher, synthetic, disclosure } = manifest
-  const draft = draftManifest({ rows, asOf, publisher, synthetic, disclosure })
-  const wrong = FACTS.find((fact) => manifest[fact] !== draft[fact])
+  const draft = draftManifest({ rows, periods, asOf, publisher, synthetic, disclosure })
+  const textOf = (fact: unknown) => (typeof fact === 'object' ? JSON.stringify(fact) : `${fact}`)
+  const wrong = FACTS.find((fact) => textOf(manifest[fact]) !== textOf(draft[fact]))
   if (wrong === undefined) return
   throw new BuildError(
-    `${join(folder, MANIFEST_FILE)} says ${wrong} ${manifest[wrong]}, but by its rows and as_of it is ${draft[wrong]}`,
+    `${join(folder, MANIFEST_FILE)} says ${wrong} ${textOf(manifest[wrong])}, but by its rows and as_of it is ${textOf(draft[wrong])}`,
   )
 }
 

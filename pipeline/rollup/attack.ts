@@ -36,7 +36,7 @@ export async function attack(database: Database, publicDir: string): Promise<Att
   const sums = [...sumsOf({ release: '', rows })].map(({ terms }) => terms.map(({ row }) => row))
   const unsafe = await unsafeSums(database, sums)
   const read = async (release: ReleaseName): Promise<PublishedRows> => {
-    return { release, rows: await readBack(database, join(publicDir, releasePath(release)), 'rankings-daily.parquet') }
+    return { release, rows: await readBack(database, join(publicDir, releasePath(release)), 'daily') }
   }
   const names = standingReleases(await readIndex(publicDir))
   const last = names.at(-1)

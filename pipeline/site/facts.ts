@@ -36,7 +36,7 @@ export async function readFacts(
 ): Promise<SiteFacts> {
   const place = releasePath(manifest.release)
   const folder = join(rootOf(place), place)
-  const rows = await readBack(database, folder, 'rankings-daily.parquet')
+  const rows = await readBack(database, folder, 'daily')
   const coverage = await readCoverage(rootOf(COVERAGE_PATH))
   if (coverage === undefined) throw new BuildError(`${rootOf(COVERAGE_PATH)} holds no ${COVERAGE_PATH}`)
   const { restatements } = await readRestatements(rootOf(RESTATEMENTS_PATH))

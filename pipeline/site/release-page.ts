@@ -1,7 +1,7 @@
 import { CHECKSUMS_FILE } from '../base/checksums.ts'
 import { counted, formatChange, formatInteger, formatTokens } from '../base/numbers.ts'
 import { prose } from '../base/prose.ts'
-import type { ChangeRow } from '../contract/history.ts'
+import type { ChangeRow } from '../contract/change-log.ts'
 import { type Html, html } from '../contract/html.ts'
 import { DATES_WITHDRAWN, type Manifest, type Resource, releasePath } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'

@@ -11,7 +11,14 @@ const quality = (...excluded: Pick<Excluded, 'reason' | 'records'>[]) => {
   const record = { source: 'a', date: '2025-03-01', model_permaslug: 'acme/one', tokens: 1n }
   for (const each of excluded) account.add({ ...record, ...each })
   const outside = [{ date: '2024-12-31', records: 12n, tokens: '1' }]
-  const ranking = { rows: [], models: 1, published_records: 12_345n, outside, ruled: undefined }
+  const ranking = {
+    rows: [],
+    periods: { weekly: [], monthly: [] },
+    models: 1,
+    published_records: 12_345n,
+    outside,
+    ruled: undefined,
+  }
   return bandedQuality(manifestOf(), { account, records: countRecords(ranking, account), ranking })
 }
 

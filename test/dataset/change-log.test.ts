@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { changeLog } from '../../pipeline/contract/change-log.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
-import { applyChanges, changeLog, writeChanges } from '../../pipeline/dataset/change-log.ts'
+import { applyChanges, writeChanges } from '../../pipeline/dataset/change-log.ts'
 
 function row(date: string, model_permaslug: string, tokens: number | bigint): RankingRow {
   return { date, model_permaslug, total_tokens: String(tokens) }

@@ -1,10 +1,10 @@
 /** Versions of the data against a plain oracle of the rule (DESIGN.md §6.14). */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { changeLog } from '../../pipeline/contract/change-log.ts'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../../pipeline/contract/utc-date.ts'
-import { changeLog } from '../../pipeline/dataset/change-log.ts'
 import { nextVersion } from '../../pipeline/dataset/data-version.ts'
 import { copyWorkspace, createWorkspace, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
 import { tries } from '../support/property.ts'

@@ -59,7 +59,14 @@ describe('under a rule', () => {
   it('the page of a release has bands', () => {
     const manifest = manifestOf({ disclosure: RULED })
     const account = new Account()
-    const ranking = { rows: [], models: 1, published_records: 12_345n, outside: [], ruled: undefined }
+    const ranking = {
+      rows: [],
+      periods: { weekly: [], monthly: [] },
+      models: 1,
+      published_records: 12_345n,
+      outside: [],
+      ruled: undefined,
+    }
     const quality = bandedQuality(manifest, { account, records: countRecords(ranking, account), ranking })
     const { text } = releasePage(manifest, { rows: ROWS, changes: CHANGES, quality })
     expect(text).toContain('<td>10000 to 99999</td>')

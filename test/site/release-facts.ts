@@ -1,5 +1,5 @@
 /** A release that differs from the one before in every way. */
-import type { ChangeRow } from '../../pipeline/contract/history.ts'
+import type { ChangeRow } from '../../pipeline/contract/change-log.ts'
 import type { ReleaseChanges } from '../../pipeline/contract/manifest.ts'
 import type { PublicQuality } from '../../pipeline/dataset/records.ts'
 import { manifestOf } from '../support/manifest.ts'

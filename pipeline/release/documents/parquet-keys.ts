@@ -1,4 +1,5 @@
 import type { Manifest } from '../../contract/manifest.ts'
+import type { Table } from '../../contract/tables.ts'
 
 export const PARQUET_KEY_MEANINGS = {
   title: 'title of the dataset',
@@ -7,6 +8,7 @@ export const PARQUET_KEY_MEANINGS = {
   license_url: 'text of the licence',
   attribution: 'line to print wherever the data is used',
   dataset: 'name of the dataset',
+  table: '`weekly` or `monthly`; the daily table does not say it',
   release: 'name of the release, whose folder has all the rest',
   as_of: 'instant as of which the release was made, ISO 8601 in UTC',
   schema_version: 'version of columns, paths and rules',
@@ -14,8 +16,11 @@ export const PARQUET_KEY_MEANINGS = {
   synthetic: '`true` when the data is made up',
 } as const
 
-/** The footer of the Parquet file, so that a copy without its folder still names its source. */
-export function parquetKeys(manifest: Omit<Manifest, 'files'>): Record<keyof typeof PARQUET_KEY_MEANINGS, string> {
+/** The footer of the Parquet file of a table, so that a copy without its folder still names its source. */
+export function parquetKeys(
+  manifest: Omit<Manifest, 'files'>,
+  table: Table = 'daily',
+): Partial<Record<keyof typeof PARQUET_KEY_MEANINGS, string>> {
   const { publisher, license, synthetic, dataset, release, as_of, version, content_hash, attribution } = manifest
   return {
     title: publisher.title,
@@ -24,10 +29,11 @@ export function parquetKeys(manifest: Omit<Manifest, 'files'>): Record<keyof typ
     license_url: license.path,
     attribution,
     dataset,
+    ...(table !== 'daily' && { table }),
     release,
     as_of,
     schema_version: version,
-    content_hash,
+    content_hash: table === 'daily' ? content_hash : (manifest.tables?.[table].content_hash ?? ''),
     synthetic: String(synthetic),
   }
 }

@@ -5,6 +5,8 @@ import type { Database } from '../../base/database.ts'
 import { BuildError } from '../../base/errors.ts'
 import { parseJson } from '../../base/json.ts'
 import type { Manifest } from '../../contract/manifest.ts'
+import { dataFile } from '../../contract/release-files.ts'
+import { TABLES, type Table } from '../../contract/tables.ts'
 import { parquetKeys } from './parquet-keys.ts'
 
 interface ListedFile {
@@ -31,14 +33,21 @@ export async function verifyDocuments(database: Database, folder: string, manife
     if (text.includes(manifest.release) && text.includes(manifest.content_hash)) continue
     throw new BuildError(`${join(folder, name)} does not name release ${manifest.release} and its content_hash`)
   }
-  if (files.has('datapackage.json')) await verifyParquetKeys(database, folder, manifest)
+  if (!files.has('datapackage.json')) return
+  for (const table of manifest.tables === undefined ? (['daily'] as const) : TABLES) {
+    await verifyParquetKeys(database, folder, { manifest, table })
+  }
 }
 
-async function verifyParquetKeys(database: Database, folder: string, manifest: Manifest): Promise<void> {
-  const path = join(folder, 'rankings-daily.parquet')
+async function verifyParquetKeys(
+  database: Database,
+  folder: string,
+  { manifest, table }: { manifest: Manifest; table: Table },
+): Promise<void> {
+  const path = join(folder, dataFile(table, 'parquet'))
   const rows = await database.rows<{ key: string; value: string }>('data-files/parquet_keys', { path })
   const written = new Map(rows.map(({ key, value }) => [key, value]))
-  for (const [key, value] of Object.entries(parquetKeys(manifest))) {
+  for (const [key, value] of Object.entries(parquetKeys(manifest, table))) {
     if (written.get(key) === value) continue
     throw new BuildError(`${path} says ${key} = ${written.get(key)} in its footer, but the manifest ${value}`)
   }

@@ -198,11 +198,12 @@ it('a release lists further files and its data version in manifest.json and data
     CREATE TEMP TABLE out_rankings_daily AS
     SELECT DATE '2025-03-02' AS date, 'acme/one' AS model_permaslug, 7::HUGEINT AS total_tokens, 1 AS position`)
   const rows = [{ date: '2025-03-02', model_permaslug: 'acme/one', total_tokens: '7' }]
-  const given = { rows, asOf: '2025-03-10T12:00:00Z', publisher: PUBLISHER, synthetic: false }
+  const periods = undefined
+  const given = { rows, periods, asOf: '2025-03-10T12:00:00Z', publisher: PUBLISHER, synthetic: false }
   const text = 'op,date,model_permaslug,tokens_before,tokens_after\nupdate,2025-03-02,acme/one,6,7\n'
   const texts = [{ path: 'changes.csv', media_type: 'text/csv; charset=utf-8', text, rows: 1 }]
   const draft = { ...draftManifest(given), data_version: '2.0.0' }
-  await stageRelease({ draft, rows, texts, folder }, database, realFiles)
+  await stageRelease({ draft, rows, periods, texts, folder }, database, realFiles)
   const { manifest } = await verifyRelease(database, folder)
   const listed = { path: 'changes.csv', media_type: 'text/csv; charset=utf-8', rows: 1, sha256: sha256(text) }
   expect(manifest.files).toContainEqual({ ...listed, bytes: text.length })

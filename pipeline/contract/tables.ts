@@ -1,0 +1,62 @@
+import { utc } from '@date-fns/utc'
+import { lastDayOfISOWeek } from 'date-fns/lastDayOfISOWeek'
+import { lastDayOfMonth } from 'date-fns/lastDayOfMonth'
+import { startOfISOWeek } from 'date-fns/startOfISOWeek'
+import { startOfMonth } from 'date-fns/startOfMonth'
+import { z } from 'zod'
+import { RankingRow } from './ranking.ts'
+import { addDays, toInstant, toUtcDate, type UtcDate } from './utc-date.ts'
+
+/** The tables of a release, by what a row sums: a UTC date, an ISO 8601 week (Monday to Sunday), or a month. */
+export const TABLES = ['daily', 'weekly', 'monthly'] as const
+export type Table = (typeof TABLES)[number]
+
+/** The tables whose rows sum several dates. Releases of version 0.6.0 and before do not have them. */
+export const PERIOD_TABLES = ['weekly', 'monthly'] as const
+export type PeriodTable = (typeof PERIOD_TABLES)[number]
+
+/** What the API calls the tables: its parameter `period`. */
+export const TABLE_OF = { day: 'daily', week: 'weekly', month: 'monthly' } as const satisfies Record<string, Table>
+
+/** A row of the weekly or the monthly table. Its `date` is the first of its period: a Monday, or the first of a month. */
+export const PeriodRow = RankingRow.extend({
+  /** How many dates were summed: those of the period that are published. */
+  days: z.int().min(1).max(31),
+})
+export type PeriodRow = z.infer<typeof PeriodRow>
+
+/** A row of any table. */
+export type TableRow = RankingRow & { days?: number | undefined }
+export type RowOf<T extends Table> = T extends PeriodTable ? PeriodRow : RankingRow
+
+/** The rows of the tables of periods, in published order. */
+export type PeriodRows = Readonly<Record<PeriodTable, readonly PeriodRow[]>>
+
+/** The JSON Schema of their rows, as published in the manifest. */
+export const PERIOD_ROW_SCHEMA = z.json().parse(z.toJSONSchema(PeriodRow))
+
+const FIRST = { daily: (date: Date) => date, weekly: startOfISOWeek, monthly: startOfMonth }
+const LAST = { daily: (date: Date) => date, weekly: lastDayOfISOWeek, monthly: lastDayOfMonth }
+
+/** The first date of the period that has `date`: the date of its rows. */
+export function firstDateOf(table: Table, date: UtcDate): UtcDate {
+  return toUtcDate(FIRST[table](toInstant(date), { in: utc }))
+}
+
+/** The last date of the period that has `date`. */
+export function lastDateOf(table: Table, date: UtcDate): UtcDate {
+  return toUtcDate(LAST[table](toInstant(date), { in: utc }))
+}
+
+/**
+ * The first provisional period of a release, by the date of its rows. A period is provisional while one of its dates is
+ * provisional, missing at the end, or to come. For the daily table it is the first provisional date.
+ */
+export function firstProvisional(
+  table: Table,
+  { provisional_from, end_date }: { provisional_from: UtcDate; end_date: UtcDate },
+): UtcDate {
+  if (table === 'daily') return provisional_from
+  const afterEnd = addDays(end_date, 1)
+  return firstDateOf(table, provisional_from < afterEnd ? provisional_from : afterEnd)
+}
