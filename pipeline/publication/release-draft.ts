@@ -48,7 +48,7 @@ export async function stageDraft(
   const manifest = { ...draft.manifest, ...changed.facts }
   const { rows } = draft.ranking
   const periods = manifest.tables && draft.ranking.periods
-  const models = modelFacts(rows, draft.names)
+  const models = modelFacts({ rows, periods }, draft.names)
   const quality = ruleOf(manifest.disclosure) === undefined ? publicQuality(draft) : bandedQuality(manifest, draft)
   const { inputs, form, last_credible_date, registry } = draft.ingredients
   const told = form === 'root' ? { registry } : { registry, last_credible_date }

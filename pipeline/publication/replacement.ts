@@ -65,7 +65,7 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
     changeLog(previous?.rows ?? [], rows),
   )
   const manifest = { ...draft, ...changed.facts }
-  const models = modelFacts(rows, await namesIn(from, current.manifest, database))
+  const models = modelFacts({ rows, periods: undefined }, await namesIn(from, current.manifest, database))
   const { release, as_of } = manifest
   const disclosure = disclosed && { ...disclosed, release, as_of }
   const unknown = { quality: undefined, provenance: undefined }
