@@ -172,7 +172,7 @@ function typeTable(readings: readonly Reading[]): string {
     .filter(({ table }) => table === 'daily')
     .map(({ reader, file, types }) => [
       versions.has(reader) ? `${reader} ${versions.get(reader)}` : withVersions(reader),
-      `\`rankings-daily.${file}\``,
+      `\`.${file}\``,
       ...types.map((type) => `\`${type}\``),
       `\`${daysOf(readings, reader, file)}\``,
     ])
@@ -182,7 +182,7 @@ Measured by \`test/clients/standards.test.ts\` on a release with odd slugs and n
 each of these reads every row to the last digit. \`test/clients/readers.py\` and \`test/support/javascript-readers.ts\` have the calls.
 
 ${markdownTable(['reader', 'file', '`date`', '`model_permaslug`', '`total_tokens`', '`days`'], rows)}
-\`rankings-weekly.*\` and \`rankings-monthly.*\` have the same types, and \`days\`.
+The files of all three tables have the same types; \`days\` is in those of weeks and months.
 
 - CSV has no types, so readers guess. pandas takes the slugs \`null\` and \`NaN\` for missing values unless it is told
   \`keep_default_na=False\`.
