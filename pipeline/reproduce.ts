@@ -168,11 +168,13 @@ async function makeAgain(
 }
 
 /** Releases of version 0.4.0 and before list their inputs, and those of 0.6.0 and before have no weeks and months. */
-function inFormOf({ manifest: { tables }, provenance }: Original, draft: ReleaseDraft): ReleaseDraft {
-  const { tables: ranked, ...rest } = draft.manifest
-  const manifest = { ...rest, ...(tables !== undefined && ranked !== undefined && { tables: ranked }) }
-  if (provenance === undefined) return { ...draft, manifest }
-  return { ...draft, manifest, ingredients: { ...draft.ingredients, form: formOfInputs(provenance.inputs) } }
+function inFormOf({ manifest, provenance }: Original, draft: ReleaseDraft): ReleaseDraft {
+  const { tables: _, ...withoutTables } = draft.manifest
+  return {
+    ...draft,
+    ...(manifest.tables === undefined && { manifest: withoutTables }),
+    ...(provenance && { ingredients: { ...draft.ingredients, form: formOfInputs(provenance.inputs) } }),
+  }
 }
 
 async function stageAgain(
