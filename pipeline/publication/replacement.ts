@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
-import { changeLog } from '../contract/change-log.ts'
 import type { DisclosureFile } from '../contract/disclosure-file.ts'
 import {
   DATES_WITHDRAWN,
@@ -14,6 +13,7 @@ import {
 } from '../contract/manifest.ts'
 import { type RankingRow, type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
+import { tableChanges } from '../dataset/change-log.ts'
 import { changedFacts } from '../dataset/changes.ts'
 import { firstDates } from '../dataset/first-dates.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
@@ -62,7 +62,7 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
       ...{ index, current: previous?.manifest, facts, explanation: UNEXPLAINED, version_rule: VERSION_RULE },
       isFirst: firstDates(await readCoverage(folder.publicDir), draft),
     },
-    changeLog(previous?.rows ?? [], rows),
+    tableChanges(previous, { rows, periods: undefined }),
   )
   const manifest = { ...draft, ...changed.facts }
   const models = modelFacts({ rows, periods: undefined }, await namesIn(from, current.manifest, database))
