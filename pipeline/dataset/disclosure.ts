@@ -58,9 +58,48 @@ export function describeUnsafe({ unsafe_cells, cells }: DisclosureRisk): string 
  */
 export async function applyRule(database: Database, rule: DisclosureRule, lastDate: UtcDate): Promise<void> {
   await measureCells(database, rule, lastDate)
+  await database.script('disclosure/create_apart')
+  await database.script('disclosure/create_rest')
+  await joinUntilSafe(database)
   await database.script('disclosure/create_named')
-  do await database.script('disclosure/measure_rest')
-  while (await hasMore(database))
+}
+
+/**
+ * Sets the safe models of each safe rest apart, but for the smallest ones that make what is left safe, and makes
+ * `core_atoms` of all that is apart. After `applyRule`, whose `core_rest` is what is left then.
+ */
+export async function splitRest(database: Database): Promise<void> {
+  await database.script('disclosure/split_rest')
+  await joinUntilSafe(database)
+  await database.run('disclosure/create_atoms', { other: OTHER })
+}
+
+/**
+ * The same for the published rows of `core_frozen`, as far as the contributions of today are theirs and their rest is safe.
+ * Fills `core_frozen_atoms`.
+ */
+export async function splitFrozen(database: Database): Promise<void> {
+  for (const rule of await database.rows<Record<keyof DisclosureRule, bigint>>('frozen/split_rules')) {
+    await database.setVariable('min_contributors', Number(rule.min_contributors))
+    await database.setVariable('p_percent', Number(rule.p_percent))
+    await database.script('frozen/measure_unsplit')
+    await database.script('disclosure/define_measured_cells')
+    await database.script('disclosure/create_cells')
+    await database.script('disclosure/create_apart')
+    await database.script('frozen/keep_named')
+    await database.script('disclosure/create_rest')
+    await database.script('disclosure/measure_rest')
+    await database.script('disclosure/create_named')
+    await splitRest(database)
+    await database.script('frozen/add_split')
+  }
+}
+
+async function joinUntilSafe(database: Database): Promise<void> {
+  do {
+    await database.script('disclosure/measure_rest')
+    await database.script('disclosure/join_smallest')
+  } while (await hasMore(database))
 }
 
 async function hasMore(database: Database): Promise<boolean> {
@@ -80,6 +119,7 @@ async function measureCells(database: Database, rule: DisclosureRule, lastDate: 
   }
   for (const [name, value] of Object.entries(variables)) await database.setVariable(name, value)
   await database.script('disclosure/define_measured_cells')
+  await database.script('disclosure/create_measured_dates')
   await database.script('disclosure/create_cells')
 }
 

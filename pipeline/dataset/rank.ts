@@ -3,14 +3,16 @@ import type { DisclosureSettings } from '../contract/disclosure.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import type { PeriodRow, PeriodRows, PeriodTable } from '../contract/tables.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
-import { applyRule, joinedCells, rankSafe } from './disclosure.ts'
+import { applyRule, joinedCells, rankSafe, splitRest } from './disclosure.ts'
 import {
   addFrozen,
   type FrozenDate,
   findLate,
+  findSplits,
   findUnpublished,
   freeze,
   type LateDate,
+  type SplitOther,
   type UnpublishedDate,
 } from './frozen.ts'
 
@@ -21,6 +23,8 @@ export interface Ranking {
   /** Models with tokens on a published date, including those summed as the rest. */
   models: number
   outside: { date: UtcDate; records: bigint; tokens: string }[]
+  /** How `other` is split, by date, as far as the list of published dates does not say it yet. Private. */
+  splits: ReadonlyMap<UtcDate, SplitOther>
   /** What a disclosure rule did, if one is in force. Private. */
   ruled: RuledRanking | undefined
 }
@@ -52,16 +56,20 @@ export async function rank(
   { rule, frozen }: RankingRule = NO_RULE,
 ): Promise<Ranking> {
   const dates = { first_date: DATASET_START, last_date: lastDate }
-  await freeze(database, frozen)
+  await freeze(database, frozen, rule)
   if (rule === undefined) {
     await database.run('rank/create_atoms', dates)
     await database.run('rank/create_rankings', RANK_PARAMETERS)
   } else await rankUnder(database, rule, lastDate)
   await addFrozen(database)
   const [published] = await database.rows<{ records: bigint; models: bigint }>('rank/published', dates)
+  const rows = await database.rows<RankingRow>('rank/rows')
+  const periods = await rankPeriods(database)
+  const dates_with_rows = new Set(rows.map(({ date }) => date))
   return {
-    rows: await database.rows<RankingRow>('rank/rows'),
-    periods: await rankPeriods(database),
+    rows,
+    periods,
+    splits: await findSplits(database, dates_with_rows, { frozen, isRuled: rule !== undefined }),
     published_records: published?.records ?? 0n,
     models: Number(published?.models ?? 0n),
     outside: await database.rows<Ranking['outside'][number]>('rank/outside', dates),
@@ -89,7 +97,7 @@ function openUntil(lastDate: UtcDate, { publish_after_days }: DisclosureSettings
 async function rankUnder(database: Database, rule: DisclosureSettings, lastDate: UtcDate): Promise<void> {
   await applyRule(database, rule, openUntil(lastDate, rule))
   await rankSafe(database)
-  await database.run('disclosure/create_atoms')
+  await splitRest(database)
 }
 
 async function describeRuled(database: Database, last_date: UtcDate): Promise<RuledRanking> {
