@@ -1,7 +1,7 @@
 import type { Database, SqlParameters } from '../base/database.ts'
 import type { DisclosureSettings } from '../contract/disclosure.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
-import type { PeriodRow, PeriodRows, PeriodTable } from '../contract/tables.ts'
+import { PERIOD_TABLES, type PeriodRow, type PeriodRows, type PeriodTable } from '../contract/tables.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import { applyRule, joinedCells, rankSafe, splitRest } from './disclosure.ts'
 import {
@@ -87,6 +87,17 @@ async function rankPeriods(database: Database): Promise<PeriodRows> {
     return database.rows<{ [Key in keyof PeriodRow]: PeriodRow[Key] }>('rank/period_rows', { grain })
   }
   return { weekly: await rowsOf('weekly'), monthly: await rowsOf('monthly') }
+}
+
+/** Fills `out_rankings_periods` with the rows of a release. */
+export async function restorePeriods(database: Database, periods: PeriodRows): Promise<void> {
+  await database.run('rank/create_periods')
+  for (const table of PERIOD_TABLES) {
+    const rows = periods[table].map(({ date, model_permaslug, total_tokens, days }, position) => {
+      return [GRAINS[table], date, model_permaslug, total_tokens, `${position}`, `${days}`]
+    })
+    await database.append('out_rankings_periods', rows)
+  }
 }
 
 /** The newest date that a rule publishes when `lastDate` is the last completed one. */
