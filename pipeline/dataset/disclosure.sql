@@ -192,47 +192,85 @@ SELECT
     ANTI JOIN (FROM core_rest WHERE NOT is_safe) USING (date)) AS named_tokens
 
 -- name: create_derived
--- Numbers that readers can compute from the published rows, as sums of rows; filled by attackRows.
-CREATE OR REPLACE TEMP TABLE core_derived (number INTEGER, date DATE, model_permaslug VARCHAR);
+-- Numbers that readers can compute from the published rows, as sums of rows; filled by unsafeSums.
+CREATE OR REPLACE TEMP TABLE core_derived (
+  number INTEGER, grain VARCHAR, date DATE, model_permaslug VARCHAR, factor INTEGER
+);
 
-CREATE OR REPLACE TEMP VIEW core_derived_contributions AS
+-- What each published row is the sum of.
+CREATE OR REPLACE TEMP VIEW core_parts AS
 WITH published AS (
-  SELECT
-    contribution.date,
-    coalesce(named.model_permaslug, 'other') AS model_permaslug,
-    contributor,
-    is_exempt,
-    sum(contribution.tokens)::HUGEINT AS tokens
-  FROM core_contributions AS contribution
-  LEFT JOIN core_named AS named
-    ON contribution.date = named.date AND contribution.model_permaslug = named.model_permaslug
-  GROUP BY ALL
+  SELECT 'day' AS grain, date, model_permaslug FROM out_rankings_daily
+  UNION ALL
+  SELECT grain, date, model_permaslug FROM out_rankings_periods
+),
+part AS (
+  SELECT DISTINCT grain, date_trunc(grain, date)::DATE AS first_date, date, model_permaslug
+  FROM core_contributions
+  CROSS JOIN (SELECT DISTINCT grain FROM published)
+  SEMI JOIN out_rankings_daily USING (date)
 )
--- A number may span dates: it is a cell without one.
-SELECT NULL::DATE AS date, number AS cell, contributor, is_exempt, tokens
-FROM published
-JOIN core_derived USING (date, model_permaslug)
+SELECT
+  part.grain,
+  part.first_date,
+  coalesce(published.model_permaslug, 'other') AS row_model,
+  part.date,
+  part.model_permaslug
+FROM part
+LEFT JOIN published
+  ON part.grain = published.grain AND part.first_date = published.date
+    AND part.model_permaslug = published.model_permaslug;
 
--- name: create_published
--- The rows of a release; filled by unsafeRows.
-CREATE OR REPLACE TEMP TABLE core_published (date DATE, model_permaslug VARCHAR);
-
-CREATE OR REPLACE TEMP VIEW core_published_contributions AS
-SELECT contribution.date, coalesce(row.model_permaslug, 'other') AS cell, contributor, is_exempt, tokens
-FROM core_contributions AS contribution
-LEFT JOIN core_published AS row
-  ON contribution.date = row.date AND contribution.model_permaslug = row.model_permaslug
-
--- name: unsafe_published
--- How many of them are there today, and how many are not safe.
-SELECT strftime(date, '%Y-%m-%d') AS date, count(*) AS numbers, count(*) FILTER (NOT is_safe) AS unsafe_numbers
-FROM measured_cells('core_published_contributions', getvariable('min_contributors'), getvariable('p_percent')) AS measured
-SEMI JOIN core_published AS row ON measured.date = row.date AND measured.cell = row.model_permaslug
-GROUP BY ALL
-ORDER BY ALL
+-- A number may span dates: it is a cell without one. Who knows her own part takes it out, added or subtracted.
+CREATE OR REPLACE TEMP VIEW core_derived_contributions AS
+WITH counted AS (
+  SELECT number, part.date, part.model_permaslug, sum(factor) AS times
+  FROM core_derived AS derived
+  JOIN core_parts AS part
+    ON derived.grain = part.grain AND derived.date = first_date AND derived.model_permaslug = row_model
+  GROUP BY ALL
+  HAVING sum(factor) <> 0
+)
+SELECT NULL::DATE AS date, number AS cell, contributor, is_exempt, abs(times)::HUGEINT * tokens AS tokens
+FROM counted
+JOIN core_contributions USING (date, model_permaslug)
 
 -- name: unsafe_derived
 SELECT cell AS number
 FROM measured_cells('core_derived_contributions', getvariable('min_contributors'), getvariable('p_percent'))
 WHERE NOT is_safe
+ORDER BY ALL
+
+-- name: create_published
+-- The rows of a release; filled by unsafeRows.
+CREATE OR REPLACE TEMP TABLE core_published (grain VARCHAR, date DATE, model_permaslug VARCHAR);
+
+CREATE OR REPLACE TEMP VIEW core_published_contributions AS
+WITH summed AS (
+  SELECT grain, date_trunc(grain, date)::DATE AS first_date, model_permaslug, contributor, is_exempt, tokens
+  FROM core_contributions
+  CROSS JOIN (SELECT DISTINCT grain FROM core_published)
+  SEMI JOIN (FROM core_published WHERE grain = 'day') USING (date)
+)
+SELECT
+  first_date AS date,
+  summed.grain || ' ' || coalesce(published.model_permaslug, 'other') AS cell,
+  contributor,
+  is_exempt,
+  tokens
+FROM summed
+LEFT JOIN core_published AS published
+  ON summed.grain = published.grain AND first_date = published.date
+    AND summed.model_permaslug = published.model_permaslug
+
+-- name: unsafe_published
+-- How many of them are there today, and how many are not safe.
+SELECT
+  grain,
+  strftime(measured.date, '%Y-%m-%d') AS date,
+  count(*) AS numbers,
+  count(*) FILTER (NOT is_safe) AS unsafe_numbers
+FROM measured_cells('core_published_contributions', getvariable('min_contributors'), getvariable('p_percent')) AS measured
+JOIN core_published AS published ON measured.date = published.date AND cell = grain || ' ' || model_permaslug
+GROUP BY ALL
 ORDER BY ALL

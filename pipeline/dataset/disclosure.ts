@@ -1,8 +1,10 @@
 import type { Database } from '../base/database.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
 import type { DisclosureRule, Protected } from '../contract/disclosure.ts'
-import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
+import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
+import { GRAINS, TABLES, type Table, type TableRow } from '../contract/tables.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
+import type { Derived, PublishedRows } from './derived.ts'
 
 /** How much of a ranking without a rule the rule would not let through. A cell is one published number. */
 export interface DisclosureRisk {
@@ -128,34 +130,40 @@ export async function rankSafe(database: Database): Promise<void> {
   await database.run('disclosure/create_rankings', { other: OTHER, top_models: TOP_MODELS })
 }
 
-/** Which of the sums of rows of `rankSafe` are not safe, by their position. */
-export async function unsafeSums(database: Database, sums: Iterable<readonly RankingRow[]>): Promise<number[]> {
+/** Which of the numbers of readers of `out_rankings_daily` and `out_rankings_periods` are not safe, by their position. */
+export async function unsafeSums(database: Database, numbers: Iterable<Derived>): Promise<number[]> {
   await database.script('disclosure/create_derived')
-  const terms = Array.from(sums, (rows, position) =>
-    rows.map(({ date, model_permaslug }) => [`${position}`, date, model_permaslug]),
+  const terms = Array.from(numbers, (each, position) =>
+    each.terms.map(({ table, row, factor }) => {
+      return [`${position}`, GRAINS[table], row.date, row.model_permaslug, `${factor}`]
+    }),
   )
   await database.append('core_derived', terms.flat())
   const unsafe = await database.rows<{ number: number }>('disclosure/unsafe_derived')
   return unsafe.map(({ number }) => number)
 }
 
-/** Published rows of a date, as today's contributions measure them. */
+/** Published rows of a date or period, as today's contributions measure them. */
 export interface MeasuredRows {
+  grain: (typeof GRAINS)[Table]
   date: UtcDate
   numbers: number
   unsafe_numbers: number
 }
 
-/** Measures published rows by the rule of `applyRule`. Rows without usage today are left out. */
-export async function unsafeRows(database: Database, rows: readonly RankingRow[]): Promise<MeasuredRows[]> {
+/** Measures the rows of a release by the rule of `applyRule`. Rows without usage today are left out. */
+export async function unsafeRows(database: Database, { rows, periods }: PublishedRows): Promise<MeasuredRows[]> {
   await database.script('disclosure/create_published')
-  await database.append(
-    'core_published',
-    rows.map(({ date, model_permaslug }) => [date, model_permaslug]),
-  )
+  for (const table of TABLES) {
+    const own: readonly TableRow[] = table === 'daily' ? rows : (periods?.[table] ?? [])
+    await database.append(
+      'core_published',
+      own.map(({ date, model_permaslug }) => [GRAINS[table], date, model_permaslug]),
+    )
+  }
   const measured = await database.rows<InDatabase<MeasuredRows>>('disclosure/unsafe_published')
-  return measured.map(({ date, numbers, unsafe_numbers }) => {
-    return { date, numbers: Number(numbers), unsafe_numbers: Number(unsafe_numbers) }
+  return measured.map(({ grain, date, numbers, unsafe_numbers }) => {
+    return { grain, date, numbers: Number(numbers), unsafe_numbers: Number(unsafe_numbers) }
   })
 }
 

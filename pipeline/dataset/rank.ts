@@ -1,7 +1,7 @@
 import type { Database, SqlParameters } from '../base/database.ts'
 import type { DisclosureSettings } from '../contract/disclosure.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
-import { PERIOD_TABLES, type PeriodRow, type PeriodRows, type PeriodTable } from '../contract/tables.ts'
+import { GRAINS, PERIOD_TABLES, type PeriodRow, type PeriodRows, type PeriodTable } from '../contract/tables.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import { applyRule, joinedCells, rankSafe, splitRest } from './disclosure.ts'
 import {
@@ -46,9 +46,6 @@ export interface RankingRule {
 
 const NO_RULE: RankingRule = { rule: undefined, frozen: [] }
 
-/** What `date_trunc` calls the periods of a table. */
-export const GRAINS: Readonly<Record<PeriodTable, string>> = { weekly: 'week', monthly: 'month' }
-
 /** Ranks `core_rollup` up to `lastDate` into `out_rankings_daily`: per date the top models and the rest. */
 export async function rank(
   database: Database,
@@ -75,6 +72,14 @@ export async function rank(
     outside: await database.rows<Ranking['outside'][number]>('rank/outside', dates),
     ruled: rule && (await describeRuled(database, openUntil(lastDate, rule))),
   }
+}
+
+/** Ranks days, weeks and months of what the rule of `applyRule` lets through, as if no date were published yet. */
+export async function rankAnew(database: Database): Promise<Pick<Ranking, 'rows' | 'periods'>> {
+  await freeze(database, [])
+  await rankSafe(database)
+  await splitRest(database)
+  return { rows: await database.rows<RankingRow>('rank/rows'), periods: await rankPeriods(database) }
 }
 
 /** Ranks weeks and months by the tokens of all models (DESIGN.md §6.16) into `out_rankings_periods`. */
