@@ -6,6 +6,7 @@ import { firstDateOf, PERIOD_TABLES } from '../../pipeline/contract/tables.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { numbersOf } from '../../pipeline/dataset/attack.ts'
 import { assertInvariants } from '../../pipeline/dataset/checks.ts'
+import type { PublishedRows } from '../../pipeline/dataset/derived.ts'
 import { applyRule, unsafeSums } from '../../pipeline/dataset/disclosure.ts'
 import type { FrozenDate } from '../../pipeline/dataset/frozen.ts'
 import { type Ranking, type RankingRule, rank, rankAnew } from '../../pipeline/dataset/rank.ts'
@@ -21,6 +22,7 @@ import {
 } from '../support/disclosure-oracle.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { tries } from '../support/property.ts'
+import type { Day } from '../support/ruled-gateway.ts'
 
 /** The last date that is old enough, so many days before the last completed one. */
 const LAST_DATE = '2025-03-09'
@@ -197,4 +199,47 @@ it('judges sums of published rows as a plain reading of the rule does', { timeou
     }),
     { ...options, numRuns: 3 },
   )
+})
+
+/** The example of docs/decisions/0027-weeks-and-months-under-a-rule.md. */
+it('names no model in a week that other days only pool: they would isolate a customer', async () => {
+  const MONDAY = {
+    big: { a: 30, b: 20, c: 10 },
+    small: { a: 10, b: 10, c: 10 },
+    pool: { a: 20, b: 20 },
+    solo: { d: 50 },
+  }
+  const TUESDAY: Day = { ...MONDAY, pool: { b: 20, c: 20 } }
+  const days = { '2025-03-03': MONDAY, '2025-03-04': TUESDAY }
+  const records = Object.entries(days).flatMap(([date, day]) =>
+    Object.entries(day).flatMap(([model, customers]) =>
+      Object.entries(customers).map(([contributor, tokens]) => {
+        return { id: `${date} ${model} ${contributor}`, date, model, contributor, tokens }
+      }),
+    ),
+  )
+  const plain = { min_contributors: 3, p_percent: 10 }
+  const { rows, periods } = await rankedUnder(records, {
+    rule: { ...plain, publish_after_days: AGE, revise: 'never' },
+    frozen: [],
+  })
+  expect(rows.filter(({ date }) => date === '2025-03-03').flatMap((row) => toRows('', [row]))).toEqual([
+    { date: '', model: 'big', tokens: 60 },
+    { date: '', model: 'small', tokens: 30 },
+    { date: '', model: 'other', tokens: 90 },
+  ])
+  const recordsOf = (date: string) => records.filter((each) => each.date === date)
+  const leaksOf = (published: PublishedRows) => {
+    const judge = new Judge([{ ...published, recordsOf }], plain)
+    return [...numbersOf(published)].map((each) => judge.leakOf(each)).filter((leak) => leak !== undefined)
+  }
+  expect(leaksOf({ release: '', rows, periods })).toEqual([])
+  // Each of these rows is safe.
+  const week = Object.entries({ big: 120, pool: 80, other: 160 }).map(([model_permaslug, tokens]) => {
+    return { date: '2025-03-03', model_permaslug, total_tokens: `${tokens}`, days: 2 }
+  })
+  const leaks = leaksOf({ release: '', rows, periods: { weekly: week, monthly: [] } })
+  const what = 'the rest of the days of the week of 2025-03-03, less pool'
+  expect(leaks).toContainEqual({ what, value: 100, contributors: ['d'] })
+  expect(leaks.map((leak) => leak.what)).not.toContainEqual(expect.stringMatching(/^\w+ in the week/))
 })
