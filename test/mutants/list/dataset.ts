@@ -213,8 +213,8 @@ export const dataset: Mutant[] = [
     name: 'attack-adds-differences',
     promise: 'A reader of two releases subtracts one from the other.',
     file: 'pipeline/dataset/attack.ts',
-    find: 'termsOf(before.release, old, -1)',
-    replace: 'termsOf(before.release, old, 1)',
+    find: "termsOf('daily', before.release, old, -1)",
+    replace: "termsOf('daily', before.release, old, 1)",
     tests: ['test/dataset/attack.test.ts'],
   },
 ]
