@@ -48,7 +48,8 @@ export function changeLog(before: readonly TableRow[], after: readonly TableRow[
   return dates.flatMap((date) => changesOfDate(previous.get(date) ?? [], newer.get(date) ?? []))
 }
 
-function changesOfDate(before: readonly TableRow[], after: readonly TableRow[]): ChangeRow[] {
+/** The changes of one date. */
+export function changesOfDate(before: readonly TableRow[], after: readonly TableRow[]): ChangeRow[] {
   const previous = new Map(before.map((row) => [row.model_permaslug, row]))
   const present = new Set(after.map(({ model_permaslug }) => model_permaslug))
   const changed = after.flatMap((row): ChangeRow[] => {

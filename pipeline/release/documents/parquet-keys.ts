@@ -8,7 +8,7 @@ export const PARQUET_KEY_MEANINGS = {
   license_url: 'text of the licence',
   attribution: 'line to print wherever the data is used',
   dataset: 'name of the dataset',
-  table: '`weekly` or `monthly`; the daily table does not say it',
+  table: '`weekly` or `monthly`; absent in the file of the daily table',
   release: 'name of the release, whose folder has all the rest',
   as_of: 'instant as of which the release was made, ISO 8601 in UTC',
   schema_version: 'version of columns, paths and rules',

@@ -34,6 +34,22 @@ export const dataset: Mutant[] = [
     tests: ['test/dataset/checks.test.ts'],
   },
   {
+    name: 'periods-not-checked',
+    promise: 'The invariants of the ranking hold for weeks and months, too.',
+    file: 'pipeline/dataset/checks.sql',
+    find: 'SELECT grain, date, model_permaslug, total_tokens, position FROM out_rankings_periods;',
+    replace: 'SELECT grain, date, model_permaslug, total_tokens, position FROM out_rankings_periods WHERE false;',
+    tests: ['test/dataset/checks.test.ts'],
+  },
+  {
+    name: 'models-of-periods-unlisted',
+    promise: 'models.csv lists a model that only weeks or months name.',
+    file: 'pipeline/dataset/model-facts.ts',
+    find: 'for (const slug of namedIn(periods))',
+    replace: 'for (const slug of namedIn(undefined))',
+    tests: ['test/dataset/model-facts.test.ts'],
+  },
+  {
     name: 'blocking-check-only-warns',
     promise: 'A check that the sources file makes blocking stops a release.',
     file: 'pipeline/dataset/checks.ts',
@@ -230,8 +246,8 @@ export const dataset: Mutant[] = [
     name: 'attack-adds-differences',
     promise: 'A reader of two releases subtracts one from the other.',
     file: 'pipeline/dataset/attack.ts',
-    find: 'termsOf(before.release, old, -1)',
-    replace: 'termsOf(before.release, old, 1)',
+    find: "termsOf('daily', before.release, old, -1)",
+    replace: "termsOf('daily', before.release, old, 1)",
     tests: ['test/dataset/attack.test.ts'],
   },
 ]
