@@ -67,7 +67,8 @@ export function factsToKeep({ ingredients, findings }: ReleaseDraft): KeptFacts 
 }
 
 /** Freezes what is published under a rule. A release that is then not published does no harm: the next one has its dates. */
-export async function keepDates({ control, disclosed }: ReleaseDraft, files: Files): Promise<void> {
+export async function keepDates({ control, disclosed, ranking }: ReleaseDraft, files: Files): Promise<void> {
   if (disclosed !== undefined) control.dates?.add(disclosed.dates)
+  control.dates?.split(ranking.splits)
   await control.dates?.write(files)
 }
