@@ -137,4 +137,12 @@ export const publication: Mutant[] = [
     replace: 'undefined',
     tests: ['test/publication/withdraw-dates.test.ts'],
   },
+  {
+    name: 'weeks-from-days',
+    promise: 'derive says that weeks and months cannot be made from the daily table.',
+    file: 'pipeline/publication/derive.ts',
+    find: "first.table === 'daily' ? PERIOD_TABLES",
+    replace: "first.table !== 'daily' ? PERIOD_TABLES",
+    tests: ['test/publication/derive.test.ts'],
+  },
 ]
