@@ -127,7 +127,7 @@ export const dataset: Mutant[] = [
     file: 'pipeline/dataset/changes.ts',
     find: 'for (const table of PERIOD_TABLES) {',
     replace: 'for (const table of PERIOD_TABLES.slice(2)) {',
-    tests: ['test/cases.test.ts'],
+    tests: ['test/commands/dry-run.test.ts'],
   },
   {
     name: 'weeks-of-changes-not-replayed',
