@@ -66,10 +66,10 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
       ...{ index, current: previous?.manifest, facts, explanation: UNEXPLAINED, version_rule: VERSION_RULE },
       isFirst: firstDates(await readCoverage(folder.publicDir), draft),
     },
-    tableChanges(previous, { rows, periods: undefined }),
+    tableChanges(previous, { rows, periods }),
   )
   const manifest = { ...draft, ...changed.facts }
-  const models = modelFacts({ rows, periods: undefined }, await namesIn(from, current.manifest, database))
+  const models = modelFacts({ rows, periods }, await namesIn(from, current.manifest, database))
   const { release, as_of } = manifest
   const disclosure = disclosed && { ...disclosed, release, as_of }
   const unknown = { quality: undefined, provenance: undefined }
