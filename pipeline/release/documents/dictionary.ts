@@ -75,7 +75,11 @@ All of this compares a release with the previous one: the release that was curre
 numbers therefore holds until MAJOR changes. The count goes on from the last release that was ever made, so a version is never
 given twice, even after a withdrawal.
 
-Under a disclosure rule, a date that gets rows for the first time raises MINOR wherever it lies: no published number changes.
+Under a disclosure rule, a date that gets rows for the first time raises MINOR wherever it lies: no published number changes,
+unless its week or month was final.
+
+Two models outside the top 50 of a date may swap tokens. No row of a day changes, but a week or month that names them does: if
+it was final, this is MAJOR and a restatement, of \`periods\` and no \`dates\`.
 
 \`version_rule\` is \`2\` in the manifest and in the index entry of a release that got its version by this rule. Releases of
 Tokenboard 0.1.0 have no \`version_rule\`: there any changed row of a date up to the previous release's end date raised MAJOR,
