@@ -32,6 +32,7 @@ import { fileMemory } from './published/file-memory.ts'
 import { olderReleases } from './published/older-releases.ts'
 import { type PublicFiles, publicFiles } from './published/public-files.ts'
 import { type LoadRelease, loadRelease } from './published/release-loader.ts'
+import { releaseFinder } from './published/requested-release.ts'
 import type { SmallAnswer } from './published/static-answers.ts'
 import { syntheticFiles } from './published/synthetic-files.ts'
 import { embeddingsCatalogue } from './store/embeddings-models.ts'
@@ -111,7 +112,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const connections: Connections = watchConnections(app.server, limitsOfConnections.most, app.log)
   const load = dependencies.loadRelease ?? loadRelease
   const releases = currentRelease(publicDir, app.log, load)
-  const older = olderReleases(publicDir, app.log, load)
+  const findRelease = releaseFinder(releases, olderReleases(publicDir, app.log, load))
   const usage = keySpend(store)
   const followed = usageFile === undefined ? [releases] : [releases, followKeySpend(usageFile, usage, app.log)]
   const counter = store.isShared ? sharedQuotas(store) : countHere()
@@ -175,7 +176,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       currentKey(api, { store, usage, now: () => asOf ?? clock() })
       embeddingsModels(api, { catalogue: embeddingsCatalogue(store) })
       presetRoutes(api, { presets: presets(store, clock), store })
-      rankingsDaily(api, { releases, older, now: () => asOf ?? clock() })
+      rankingsDaily(api, { findRelease, now: () => asOf ?? clock() })
     },
     { prefix: API },
   )

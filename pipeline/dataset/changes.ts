@@ -21,7 +21,7 @@ export interface TableComparison {
 }
 
 export interface Changes extends TableComparison {
-  /** The manifest facts that differ; all of them for a first release. */
+  /** The manifest facts that differ; those of every release for a first one. */
   facts: string[]
   /** Weeks and months, by the date of their rows. `changed` rows may sum other dates, too. */
   weekly: TableComparison

@@ -55,7 +55,7 @@ test('refuses and logs an invalid release, and keeps serving the previous one', 
   await publish(publicDir, rows, broken)
   await releases.check()
   expect(name()).toBe('20250104T000000Z')
-  expect(releases.dataset()?.answer(WINDOW, 'json').bytes).toBeGreaterThan(rows.length)
+  expect(releases.dataset()?.answer('daily', WINDOW, 'json').bytes).toBeGreaterThan(rows.length)
   expect(log.lines().at(-1)).toMatchObject({
     level: 50,
     msg: 'the new release is refused',

@@ -1,19 +1,17 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compressRelease, datasetOf, serialiseRelease } from '../../server/published/dataset.ts'
 import { FORMATS, type Format } from '../../server/published/formats.ts'
-import { readCurrentRelease } from '../../server/published/release.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { DEFAULT_AS_OF, publish, type Row, sampleRows } from '../support/publish.ts'
+import { loadCurrent } from '../support/release-loader.ts'
 
 const rows = sampleRows({ days: 20, models: 3 }).filter(({ date }) => !['2025-01-03', '2025-01-09'].includes(date))
 
 async function prepared(published = rows) {
   const publicDir = await temporaryFolder()
   await publish(publicDir, published)
-  const serialised = serialiseRelease(await readCurrentRelease(publicDir))
-  return datasetOf({ ...serialised, gzip: compressRelease(serialised) })
+  return await loadCurrent(publicDir)
 }
 
 /** The specification of the formats, as plainly as it can be written. */
@@ -31,7 +29,7 @@ test.each(FORMATS)('a window contains exactly its rows: %s', async (format) => {
   fc.assert(
     fc.property(day, day, (a, b) => {
       const [start_date, end_date] = a < b ? [a, b] : [b, a]
-      const { pieces, bytes } = dataset.answer({ start_date, end_date }, format)
+      const { pieces, bytes } = dataset.answer('daily', { start_date, end_date }, format)
       const body = Buffer.concat(pieces)
       expect(bytes).toBe(body.length)
       const expected = rows.filter(({ date }) => date >= start_date && date <= end_date)
@@ -43,7 +41,7 @@ test.each(FORMATS)('a window contains exactly its rows: %s', async (format) => {
 test.each(FORMATS)('answers share the bytes of their rows: %s', async (format) => {
   const dataset = await prepared()
   const rowsOf = (end_date: string) =>
-    dataset.answer({ start_date: '2025-01-01', end_date }, format).pieces[format === 'ndjson' ? 0 : 1]
+    dataset.answer('daily', { start_date: '2025-01-01', end_date }, format).pieces[format === 'ndjson' ? 0 : 1]
   expect(rowsOf('2025-01-02')?.buffer).toBe(rowsOf('2025-01-20')?.buffer)
   expect(rowsOf('2025-01-02')?.byteOffset).toBe(rowsOf('2025-01-20')?.byteOffset)
 })
@@ -55,17 +53,19 @@ test('the CSV of the whole release has the content hash of the manifest', async 
     total_tokens: String(9 - i),
   }))
   const dataset = await prepared(odd)
-  const { pieces } = dataset.answer({ start_date: '2025-01-01', end_date: '2025-01-01' }, 'csv')
+  const { pieces } = dataset.answer('daily', { start_date: '2025-01-01', end_date: '2025-01-01' }, 'csv')
   const csv = Buffer.concat(pieces)
   expect(csv.toString()).toContain('\n2025-01-01,"a,b",9\n2025-01-01,"a""b",8\n2025-01-01,"a\rb",7\n')
   expect(`sha256:${createHash('sha256').update(csv).digest('hex')}`).toBe(dataset.manifest.content_hash)
 })
 
-test('bytes is the size of all rows in every format and of their gzip', async () => {
+test('bytes is the size of all rows in every format, of their gzip and of their objects', async () => {
   const dataset = await prepared()
   const window = { start_date: '2025-01-01', end_date: '2025-01-31' }
   const head = 'date,model_permaslug,total_tokens\n'.length
-  const [csv, ndjson] = [dataset.answer(window, 'csv').bytes - head, dataset.answer(window, 'ndjson').bytes]
-  expect(dataset.bytes).toBeGreaterThan(csv + 2 * ndjson)
-  expect(dataset.bytes).toBeLessThan(2 * (csv + 2 * ndjson))
+  const ofFormat = (format: Format) => dataset.answer('daily', window, format).bytes
+  const [csv, ndjson] = [ofFormat('csv') - head, ofFormat('ndjson')]
+  const ofObjects = dataset.bytes - csv - 2 * ndjson
+  expect(ofObjects).toBeGreaterThan(rows.length * 100)
+  expect(ofObjects).toBeLessThan(rows.length * 300)
 })

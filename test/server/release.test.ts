@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { ReleaseError, readCurrentRelease } from '../../server/published/release.ts'
+import { ReleaseError, readCurrentRelease, readTable } from '../../server/published/release.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { FOLDER, type PublishOptions, publish, type Row, sampleRows } from '../support/publish.ts'
 
@@ -12,7 +12,8 @@ const rows = sampleRows({ days: 3 })
 async function read(published: Row[], options: PublishOptions = {}) {
   const publicDir = await temporaryFolder()
   await publish(publicDir, published, options)
-  return await readCurrentRelease(publicDir)
+  const release = await readCurrentRelease(publicDir)
+  return { manifest: release.manifest, rows: await readTable(release, 'daily') }
 }
 
 test('reads all rows and the manifest of a valid release', async () => {
@@ -121,7 +122,8 @@ describe('a release is refused for', () => {
         })
       },
     })
-    await expect(readCurrentRelease(publicDir)).rejects.toThrow('does not end with a line ending')
+    const release = await readCurrentRelease(publicDir)
+    await expect(readTable(release, 'daily')).rejects.toThrow('does not end with a line ending')
   })
 
   test('a pointer that is no JSON', async () => {

@@ -22,7 +22,7 @@ const HEADERS = {
   'X-Attribution': ['string', 'The attribution that the licence of the data asks for.', undefined],
   'X-Content-Hash': [
     'string',
-    'The hash of all rows of the release, the same for its files of every format.',
+    'The hash of all rows of the table in the release, the same for its files of every format.',
     `sha256:${'0f3a5c7e9b1d2468'.repeat(4)}`,
   ],
   'X-Dataset-Disclosure': [
@@ -31,6 +31,11 @@ const HEADERS = {
     'min_contributors=5; p_percent=10; publish_after_days=3',
   ],
   'X-Dataset-End-Date': ['string', 'The last date of the dataset, where that is before `meta.end_date`.', '2026-11-18'],
+  'X-Provisional-From': [
+    'string',
+    'The date from which the rows of the table are provisional in this release: they may still change.',
+    '2026-11-17',
+  ],
   'X-Request-Id': ['string', 'Names the request in the log of the server.', '3e0c8b1a-4d0f-4a57-9a3b-0d6f2f1c7e55'],
 } satisfies Record<string, [type: 'string' | 'integer', description: string, example: string | number | undefined]>
 export type HeaderName = keyof typeof HEADERS

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RankingMeta, RankingResponse, RankingRow } from '../../../pipeline/contract/ranking.ts'
+import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
 import { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
 import { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
@@ -29,14 +29,15 @@ import {
   PresetVersionResponse,
   PresetWithDesignatedVersion,
 } from '../../schemas/preset.ts'
+import { RankingsResponse, RankingsRow } from '../../schemas/rankings.ts'
 
 /** Named schemas. All others are inlined. */
 export const SCHEMAS = {
   ErrorEnvelope,
   CurrentKeyResponse,
   CurrentKey,
-  RankingResponse,
-  RankingRow,
+  RankingResponse: RankingsResponse,
+  RankingRow: RankingsRow,
   RankingMeta,
   ListEmbeddingsModelsResponse,
   EmbeddingsModel,

@@ -64,7 +64,7 @@ export const OPERATIONS: Operation[] = [
     summary: 'Daily token totals of the top 50 models',
     description: [
       'For each UTC date of the window up to 51 rows: the top 50 public models by tokens, and one row `other` that sums every model outside of them, where there is one. Rows are sorted by date, then by tokens descending, ties by `model_permaslug`; `other` is the last of its date.',
-      'The rows can also be had as CSV or NDJSON, by `Accept` or by `format`, and from an older release by `as_of`.',
+      'With `period`, rows sum ISO weeks or months, ranked by the sums of all models. The rows can also be had as CSV or NDJSON, by `Accept` or by `format`, and from an older release by `as_of`.',
       'An unknown parameter is an error here, because it may be meant to change what the numbers count.',
       'The data is licensed under CC BY 4.0: reuse it, also commercially, with the attribution in `X-Attribution`.',
     ].join('\n\n'),
@@ -83,6 +83,7 @@ export const OPERATIONS: Operation[] = [
         'X-Content-Hash',
         'X-Dataset-Disclosure',
         'X-Dataset-End-Date',
+        'X-Provisional-From',
       ],
       has304: true,
       texts: {
