@@ -29,6 +29,7 @@ import {
   PresetVersionResponse,
   PresetWithDesignatedVersion,
 } from '../../schemas/preset.ts'
+import { ComparedRelease, RankingChange, RankingChangesResponse } from '../../schemas/ranking-changes.ts'
 import { RankingsResponse, RankingsRow } from '../../schemas/rankings.ts'
 
 /** Named schemas. All others are inlined. */
@@ -39,6 +40,9 @@ export const SCHEMAS = {
   RankingResponse: RankingsResponse,
   RankingRow: RankingsRow,
   RankingMeta,
+  RankingChangesResponse,
+  RankingChange,
+  ComparedRelease,
   ListEmbeddingsModelsResponse,
   EmbeddingsModel,
   PresetResponse,

@@ -76,7 +76,8 @@ function parameters(place: 'path' | 'query' | 'header', object: z.ZodObject | un
       zodSchema as z.ZodType,
       place === 'path' ? 'input' : 'output',
     )
-    return { name, in: place, required: place === 'path', ...describing(description, examples), schema }
+    const required = place === 'path' || !(zodSchema as z.ZodType).safeParse(undefined).success
+    return { name, in: place, required, ...describing(description, examples), schema }
   })
 }
 
