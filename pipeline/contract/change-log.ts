@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { csvField } from './canonical-csv.ts'
 import { RankingRow } from './ranking.ts'
-import type { Table, TableRow } from './tables.ts'
+import type { PeriodTable, Table, TableRow } from './tables.ts'
 import { UtcDate } from './utc-date.ts'
 
 const Days = z.literal('').or(z.string().regex(/^[1-9]\d?$/))
@@ -20,6 +20,18 @@ export const ChangeRow = z.object({
 export type ChangeRow = z.infer<typeof ChangeRow>
 
 const DAILY_COLUMNS = ['op', 'date', 'model_permaslug', 'tokens_before', 'tokens_after'] as const
+
+/** The file with the changes of a table, in each release that has the table. */
+export const CHANGES_FILES = {
+  daily: 'changes.csv',
+  weekly: 'changes-weekly.csv',
+  monthly: 'changes-monthly.csv',
+} as const satisfies Readonly<Record<Table, string>>
+
+/** What a release changes in each of its tables. */
+export interface TableChanges extends Readonly<Partial<Record<PeriodTable, readonly ChangeRow[]>>> {
+  readonly daily: readonly ChangeRow[]
+}
 
 /** The columns of the changes of a table. */
 export const CHANGE_COLUMNS: Readonly<Record<Table, readonly (keyof ChangeRow)[]>> = {

@@ -5,7 +5,9 @@ import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { BuildSummary } from '../../pipeline/build.ts'
 import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
-import { RankingResponse, RankingRow } from '../../pipeline/contract/ranking.ts'
+import { RankingRow } from '../../pipeline/contract/ranking.ts'
+import { type DataFile, dataFile } from '../../pipeline/contract/release-files.ts'
+import { PeriodRow, TABLES } from '../../pipeline/contract/tables.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { readWithJavaScript, withVersions } from '../support/javascript-readers.ts'
 import { toCsv } from '../support/oracle.ts'
@@ -44,7 +46,20 @@ const RELEASE_FILES = [
   'rankings-daily.json.gz',
   'rankings-daily.ndjson.gz',
   'rankings-daily.parquet',
+  'rankings-monthly.csv',
+  'rankings-monthly.csv.gz',
+  'rankings-monthly.json.gz',
+  'rankings-monthly.ndjson.gz',
+  'rankings-monthly.parquet',
+  'rankings-weekly.csv',
+  'rankings-weekly.csv.gz',
+  'rankings-weekly.json.gz',
+  'rankings-weekly.ndjson.gz',
+  'rankings-weekly.parquet',
 ]
+
+/** The week of the first day has its 51 rows, that of the second one its 7; the month has both days. */
+const ROWS = { daily: 58, weekly: 58, monthly: 51 }
 
 const ODD = ['with,comma', 'with"quote', 'null', '007', 'caf\u00e9', 'emoji/\u{1f600}', 'fullwidth/\uff5e']
 const TWO_DAYS = [
@@ -111,37 +126,50 @@ describe('a release', () => {
     )
   })
 
-  it('has the same rows in CSV, compressed CSV, Parquet, NDJSON and the JSON of the endpoint', async () => {
-    const unzip = async (name: string) => gunzipSync(await readFile(join(folder, name))).toString()
-    const parquet = sqlText(join(folder, 'rankings-daily.parquet'))
-    // The order of the rows in the file is part of what is published.
-    const read = await query(
-      `SELECT date::VARCHAR AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens FROM read_parquet(${parquet})`,
-    )
-    const rows = read.map((row) => RankingRow.parse(row))
-    expect(toCsv(rows)).toBe(csv)
-    expect(await unzip('rankings-daily.csv.gz')).toBe(csv)
-    expect(await unzip('rankings-daily.ndjson.gz')).toBe(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    const body = JSON.parse(await unzip('rankings-daily.json.gz'))
-    expect(Object.keys(body)).toEqual(['data', 'meta'])
-    expect(RankingResponse.parse(body).data).toEqual(rows)
-    expect(body.meta).toMatchObject({ as_of: '2025-03-10T12:34:56Z', version: 'v1' })
-  })
+  it.each(TABLES)(
+    'has the same rows of its %s table in CSV, compressed CSV, Parquet, NDJSON and JSON',
+    async (table) => {
+      const unzip = async (name: DataFile) => gunzipSync(await readFile(join(folder, name))).toString()
+      const parquet = sqlText(join(folder, dataFile(table, 'parquet')))
+      // The order of the rows in the file is part of what is published.
+      const read = await query(
+        `SELECT * REPLACE (date::VARCHAR AS date, total_tokens::VARCHAR AS total_tokens) FROM read_parquet(${parquet})`,
+      )
+      const rows = read.map((row) => (table === 'daily' ? RankingRow : PeriodRow).parse(row))
+      const text = await readFile(join(folder, dataFile(table, 'csv')), 'utf8')
+      expect(toCsv(rows)).toBe(text)
+      expect(await unzip(dataFile(table, 'csv.gz'))).toBe(text)
+      expect(await unzip(dataFile(table, 'ndjson.gz'))).toBe(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+      const body = JSON.parse(await unzip(dataFile(table, 'json.gz')))
+      expect(Object.keys(body)).toEqual(['data', 'meta'])
+      expect(body.data).toEqual(rows)
+      expect(body.meta).toEqual({
+        as_of: '2025-03-10T12:34:56Z',
+        start_date: '2025-03-02',
+        end_date: '2025-03-03',
+        version: 'v1',
+      })
+    },
+  )
 
   // `test/clients/standards.test.ts` has the readers of Python.
-  it('has Parquet and Arrow types that hyparquet and arrow read to the last digit', async () => {
-    const { content_hash } = await readManifest(folder)
-    const readings = await readWithJavaScript(folder)
-    expect(readings.map(({ reader }) => withVersions(reader))).toEqual([
-      expect.stringMatching(/^hyparquet \d+\.\d+\.\d+$/),
-      expect.stringMatching(/^parquet-wasm \d+\.\d+\.\d+, apache-arrow \d+\.\d+\.\d+$/),
-    ])
-    for (const reading of readings) expect(reading).toMatchObject({ rows: 58, content_hash })
-    expect(readings.map(({ types }) => types)).toEqual([
-      ['Date', 'string', 'bigint'],
-      ['Date32<DAY>', 'Utf8', 'Int64'],
-    ])
-  })
+  it.each(TABLES)(
+    'has Parquet and Arrow types of its %s table that hyparquet and arrow read to the last digit',
+    async (table) => {
+      const manifest = await readManifest(folder)
+      const { content_hash } = table === 'daily' ? manifest : (manifest.tables?.[table] ?? {})
+      const readings = await readWithJavaScript(folder, table)
+      expect(readings.map(({ reader }) => withVersions(reader))).toEqual([
+        expect.stringMatching(/^hyparquet \d+\.\d+\.\d+$/),
+        expect.stringMatching(/^parquet-wasm \d+\.\d+\.\d+, apache-arrow \d+\.\d+\.\d+$/),
+      ])
+      for (const reading of readings) expect(reading).toMatchObject({ rows: ROWS[table], content_hash })
+      expect(readings.map(({ types }) => types)).toEqual([
+        ['Date', 'string', 'bigint', ...(table === 'daily' ? [] : ['number'])],
+        ['Date32<DAY>', 'Utf8', 'Int64', ...(table === 'daily' ? [] : ['Int32'])],
+      ])
+    },
+  )
 
   it('has every other file in SHA256SUMS, in the format of `sha256sum -c`', async () => {
     const lines = (await readFile(join(folder, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n')
@@ -166,7 +194,8 @@ describe('a release', () => {
     for (const file of manifest.files) {
       const bytes = await readFile(join(folder, file.path))
       expect([file.path, file.bytes, file.sha256]).toEqual([file.path, bytes.length, sha256(bytes)])
-      if (file.path.startsWith('rankings-daily')) expect(file.rows).toBe(58)
+      const table = TABLES.find((each) => file.path.startsWith(`rankings-${each}.`))
+      if (table !== undefined) expect(file.rows).toBe(ROWS[table])
     }
   })
 

@@ -137,4 +137,13 @@ export const publication: Mutant[] = [
     replace: 'undefined',
     tests: ['test/publication/withdraw-dates.test.ts'],
   },
+  {
+    name: 'week-of-a-withdrawn-date',
+    promise:
+      'Without the dates that are withdrawn for privacy, their weeks and months are left out until the next build.',
+    file: 'pipeline/publication/replacement.ts',
+    find: 'lastDateOf(table, date) < start_date',
+    replace: 'date < start_date',
+    tests: ['test/publication/withdraw-dates.test.ts'],
+  },
 ]
