@@ -20,6 +20,7 @@ import { health } from './api/routes/health.ts'
 import { currentKey } from './api/routes/key.ts'
 import { openApi } from './api/routes/openapi.ts'
 import { presetRoutes } from './api/routes/presets.ts'
+import { rankingChanges } from './api/routes/ranking-changes.ts'
 import { rankingsDaily } from './api/routes/rankings-daily.ts'
 import { staticFiles } from './api/routes/static-files.ts'
 import { keepOpenForUnreadBody } from './api/unread-body.ts'
@@ -32,6 +33,7 @@ import { fileMemory } from './published/file-memory.ts'
 import { olderReleases } from './published/older-releases.ts'
 import { type PublicFiles, publicFiles } from './published/public-files.ts'
 import { type LoadRelease, loadRelease } from './published/release-loader.ts'
+import { releaseFinder } from './published/requested-release.ts'
 import type { SmallAnswer } from './published/static-answers.ts'
 import { syntheticFiles } from './published/synthetic-files.ts'
 import { embeddingsCatalogue } from './store/embeddings-models.ts'
@@ -111,7 +113,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const connections: Connections = watchConnections(app.server, limitsOfConnections.most, app.log)
   const load = dependencies.loadRelease ?? loadRelease
   const releases = currentRelease(publicDir, app.log, load)
-  const older = olderReleases(publicDir, app.log, load)
+  const findRelease = releaseFinder(releases, olderReleases(publicDir, app.log, load))
   const usage = keySpend(store)
   const followed = usageFile === undefined ? [releases] : [releases, followKeySpend(usageFile, usage, app.log)]
   const counter = store.isShared ? sharedQuotas(store) : countHere()
@@ -175,7 +177,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       currentKey(api, { store, usage, now: () => asOf ?? clock() })
       embeddingsModels(api, { catalogue: embeddingsCatalogue(store) })
       presetRoutes(api, { presets: presets(store, clock), store })
-      rankingsDaily(api, { releases, older, now: () => asOf ?? clock() })
+      rankingChanges(api, { findRelease })
+      rankingsDaily(api, { findRelease, now: () => asOf ?? clock() })
     },
     { prefix: API },
   )

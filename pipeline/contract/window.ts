@@ -1,3 +1,4 @@
+import { firstDateOf, lastDateOf, type Table } from './tables.ts'
 import { addDays, DATASET_START, mostRecentCompletedDay, type UtcDate } from './utc-date.ts'
 
 /** Without `start_date`, a window starts this many days before its end. */
@@ -43,4 +44,22 @@ export function resolveWindow(
     )
   }
   return { start_date: start, end_date: end }
+}
+
+/**
+ * Moves both ends of a window outwards to whole periods of `table`: the start at most back to the first date of the
+ * release, the end at most on to its last date. An end that lies outside of the release stays.
+ */
+export function wholePeriods(table: Table, { start_date, end_date }: Window, release: Window): Window {
+  const first = maxOf(firstDateOf(table, start_date), release.start_date)
+  const last = minOf(lastDateOf(table, end_date), release.end_date)
+  return { start_date: minOf(start_date, first), end_date: maxOf(end_date, last) }
+}
+
+function minOf(a: UtcDate, b: UtcDate): UtcDate {
+  return a < b ? a : b
+}
+
+function maxOf(a: UtcDate, b: UtcDate): UtcDate {
+  return a > b ? a : b
 }

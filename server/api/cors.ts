@@ -44,9 +44,9 @@ export function allowAnyOrigin(reply: FastifyReply): void {
   reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS })
 }
 
-/** Lets them read one more header of this response. */
-export function exposeToo(reply: FastifyReply, name: string): void {
-  reply.header('access-control-expose-headers', `${EXPOSED_HEADERS}, ${name}`)
+/** Lets them read more headers of this response. */
+export function exposeToo(reply: FastifyReply, names: readonly string[]): void {
+  reply.header('access-control-expose-headers', `${EXPOSED_HEADERS}, ${names.join(', ')}`)
 }
 
 /** Responds to a preflight, which needs no key. */

@@ -7,35 +7,47 @@ import type { Coding } from './negotiation.ts'
 const MOST_BYTES = 32 * 2 ** 20
 const gzipOffLoop = promisify(gzip)
 
-/** Answers that are computed when somebody asks, and kept as long as they fit. Equal requests share one computation. */
-export interface ComputedAnswers {
-  /** `tag` names exactly these bytes. `compute` makes the body before its coding. */
-  find(tag: string, coding: Coding, compute: () => Promise<Buffer>): Promise<Answer>
-}
+/**
+ * Keeps computed answers as long as they fit. `find` returns a kept one without a promise; equal requests share one
+ * computation. The name says exactly which bytes it is.
+ */
+export function computedAnswers<T>(bytesOf: (answer: T) => number, mostBytes = MOST_BYTES) {
+  const kept = new BoundedCache<T>(mostBytes, bytesOf)
+  const underWay = new Map<string, Promise<T>>()
 
-export function computedAnswers(mostBytes = MOST_BYTES): ComputedAnswers {
-  const kept = new BoundedCache<Answer>(mostBytes, ({ bytes }) => bytes)
-  const underWay = new Map<string, Promise<Answer>>()
-
-  async function make(tag: string, coding: Coding, compute: () => Promise<Buffer>): Promise<Answer> {
+  async function make(name: string, compute: () => Promise<T>): Promise<T> {
     try {
-      const body = await compute()
-      const sent = coding === 'gzip' ? await gzipOffLoop(body) : body
-      const answer = { pieces: sent.length === 0 ? [] : [sent], bytes: sent.length }
-      kept.set(tag, answer)
+      const answer = await compute()
+      kept.set(name, answer)
       return answer
     } finally {
-      underWay.delete(tag)
+      underWay.delete(name)
     }
   }
 
   return {
-    async find(tag, coding, compute) {
-      const known = kept.get(tag) ?? underWay.get(tag)
+    find(name: string, compute: () => Promise<T>): T | Promise<T> {
+      const known = kept.get(name) ?? underWay.get(name)
       if (known !== undefined) return known
-      const making = make(tag, coding, compute)
-      underWay.set(tag, making)
+      const making = make(name, compute)
+      underWay.set(name, making)
       return making
     },
+  }
+}
+
+/** A body as it is sent. Compressed off the event loop. */
+export async function encoded(plain: Buffer, coding: Coding): Promise<Answer> {
+  const body = coding === 'gzip' ? await gzipOffLoop(plain) : plain
+  return { pieces: body.length === 0 ? [] : [body], bytes: body.length }
+}
+
+/** Runs one piece of work at a time: making a large answer takes several times its size in memory. */
+export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => undefined)
+    return turn
   }
 }

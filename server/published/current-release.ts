@@ -7,23 +7,33 @@ import type { LoadRelease } from './release-loader.ts'
 export interface CurrentRelease extends FollowedFile {
   /** The newest valid release, if any. Call it once per answer: the next call may differ. */
   dataset(): Dataset | undefined
+  /** The same with all its tables, which follow the daily one in a moment. Undefined if they cannot be read. */
+  complete(): Promise<Dataset | undefined>
 }
 
 export function currentRelease(publicDir: string, log: FastifyBaseLogger, load: LoadRelease): CurrentRelease {
   let current: Dataset | undefined
+  let completing: Promise<Dataset | undefined> | undefined
 
   async function loadCurrent(stamp: string): Promise<void> {
     const started = performance.now()
     const { plain, whole } = load({ publicDir, stamp, isFirst: current === undefined })
     if (current === undefined) {
-      // Serve the first release before its gzip is ready.
+      // Serve the daily table of the first release before the rest and the gzip are ready.
       const first = await plain
       current = first
-      whole.then(
+      completing = whole.then(
         (dataset) => {
           if (current === first) current = dataset
+          return dataset
         },
-        (error: unknown) => log.error({ err: error, release: first.manifest.release }, 'the release has no gzip'),
+        (error: unknown) => {
+          log.error(
+            { err: error, release: first.manifest.release },
+            'the release has its daily table alone, without gzip',
+          )
+          return undefined
+        },
       )
     } else {
       current = await whole
@@ -42,5 +52,6 @@ export function currentRelease(publicDir: string, log: FastifyBaseLogger, load: 
     onRefused: refuse,
     log,
   })
-  return { dataset: () => current, ...pointer }
+  const complete = async () => (current?.isComplete === false ? await completing : current)
+  return { dataset: () => current, complete, ...pointer }
 }

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import { DATASET_PATH, type ReleaseEntry, type ReleaseName } from '../../pipeline/contract/manifest.ts'
+import type { ReleaseEntry, ReleaseName } from '../../pipeline/contract/manifest.ts'
+import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
+import type { Timestamp } from '../../pipeline/contract/ranking.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import { ApiError } from '../base/errors.ts'
 import { fingerprint } from '../base/followed-file.ts'
@@ -13,6 +15,10 @@ import { isWithdrawn, withdrawn } from './tombstone.ts'
 export interface OlderReleases {
   /** Undefined if the index does not list the release. Throws 410 if withdrawn, 429 if too many are loading. */
   find(name: ReleaseName): Promise<Dataset | undefined>
+  /** The newest listed release at or before an instant that is not withdrawn, if any. */
+  newestAt(instant: Timestamp): Promise<ReleaseName | undefined>
+  /** The first listed release that has tables of weeks and months and is not withdrawn, if any. */
+  firstWithTables(): Promise<ReleaseName | undefined>
 }
 
 const MOST_BYTES = 64 * 2 ** 20
@@ -29,7 +35,7 @@ export function olderReleases(
   // Keyed by entry hash, because a rebuilt dataset may reuse a name.
   const kept = new BoundedCache<Dataset>(mostBytes, ({ bytes }) => bytes)
   const loading = new Map<string, Promise<Dataset>>()
-  const entryOf = listedReleases(publicDir)
+  const listed = releaseIndex(publicDir)
   let lastLoad: Promise<unknown> = Promise.resolve()
 
   async function load(entry: ReleaseEntry): Promise<Dataset> {
@@ -62,32 +68,46 @@ export function olderReleases(
     return turn
   }
 
+  /** The index may still list a release as standing, right after its tombstone was written. */
+  async function firstStanding(entries: Iterable<ReleaseEntry>): Promise<ReleaseName | undefined> {
+    for (const { release, status } of entries) {
+      if (status !== 'withdrawn' && !(await isWithdrawn(publicDir, release))) return release
+    }
+    return undefined
+  }
+
   return {
     async find(name) {
-      const entry = await entryOf(name)
+      const entry = (await listed()).find(({ release }) => release === name)
       if (entry === undefined) return undefined
-      if (await isWithdrawn(publicDir, name)) throw withdrawn(name)
+      if (await isWithdrawn(publicDir, name)) throw withdrawn(name, { releases: `/${INDEX_PATH}` })
       return kept.get(entry.hash) ?? (await (loading.get(entry.hash) ?? loadInTurn(entry)))
+    },
+    async newestAt(instant) {
+      return firstStanding((await listed()).filter(({ as_of }) => as_of <= instant).toReversed())
+    },
+    async firstWithTables() {
+      return firstStanding((await listed()).filter(({ tables }) => tables !== undefined))
     },
   }
 }
 
-function listedReleases(publicDir: string) {
-  const path = join(publicDir, DATASET_PATH, 'releases', 'index.json')
-  let seen: { stamp: string; entries: Promise<Map<ReleaseName, ReleaseEntry>> } | undefined
+/** The releases of `releases/index.json`, oldest first. None without an index. */
+function releaseIndex(publicDir: string): () => Promise<readonly ReleaseEntry[]> {
+  const path = join(publicDir, INDEX_PATH)
+  let seen: { stamp: string; entries: Promise<readonly ReleaseEntry[]> } | undefined
 
-  async function read(): Promise<Map<ReleaseName, ReleaseEntry>> {
-    const { releases } = parseReleaseIndex(await readFile(path, 'utf8'), path)
-    return new Map(releases.map((entry) => [entry.release, entry]))
+  async function read(): Promise<readonly ReleaseEntry[]> {
+    return parseReleaseIndex(await readFile(path, 'utf8'), path).releases
   }
 
-  return async (name: ReleaseName): Promise<ReleaseEntry | undefined> => {
+  return async () => {
     const stamp = await fingerprint(path)
-    if (stamp === undefined) return undefined
+    if (stamp === undefined) return []
     if (seen?.stamp !== stamp) seen = { stamp, entries: read() }
     const current = seen
     try {
-      return (await current.entries).get(name)
+      return await current.entries
     } catch (error) {
       if (seen === current) seen = undefined
       throw error

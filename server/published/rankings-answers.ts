@@ -1,6 +1,7 @@
 import { ruleInLine } from '../../pipeline/contract/disclosure.ts'
-import { DATASET_PATH, LICENSE, type Manifest } from '../../pipeline/contract/manifest.ts'
-import type { Window } from '../../pipeline/contract/window.ts'
+import { type ContentHash, DATASET_PATH, LICENSE, type Manifest } from '../../pipeline/contract/manifest.ts'
+import { firstProvisional, type Table } from '../../pipeline/contract/tables.ts'
+import { type Window, wholePeriods } from '../../pipeline/contract/window.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Answer, Dataset } from './dataset.ts'
 import { CONTENT_TYPE_OF, type Format } from './formats.ts'
@@ -17,6 +18,16 @@ export interface RankingsAnswer {
 /** Under which rule the dates of the release were published. Releases without one do not have it. */
 export const DISCLOSURE_HEADER = 'x-dataset-disclosure'
 
+/** From which date on rows of the table are provisional in the release. */
+export const PROVISIONAL_HEADER = 'x-provisional-from'
+
+/** A window of a table. */
+export interface TableWindow {
+  table: Table
+  /** As it was resolved. The answer moves it outwards to whole periods. */
+  window: Window
+}
+
 const MOST_ANSWERS = 2000
 
 /** Caches answers for as long as their release is loaded. A cached answer shares its rows with the release. */
@@ -24,53 +35,62 @@ export function rankingsAnswers() {
   const answers = new WeakMap<Dataset, BoundedCache<RankingsAnswer>>()
 
   return {
-    find(dataset: Dataset, window: Window, format: Format, coding: Coding): RankingsAnswer {
+    find(dataset: Dataset, asked: TableWindow, format: Format, coding: Coding): RankingsAnswer {
       const ofDataset = answers.get(dataset) ?? new BoundedCache(MOST_ANSWERS)
       answers.set(dataset, ofDataset)
-      const name = `${window.start_date} ${window.end_date} ${format} ${coding}`
-      return ofDataset.find(name, () => describe(dataset, window, format, coding))
+      const { table, window } = asked
+      const name = `${table} ${window.start_date} ${window.end_date} ${format} ${coding}`
+      return ofDataset.find(name, () => describe(dataset, asked, format, coding))
     },
   }
 }
 
-function describe(dataset: Dataset, window: Window, format: Format, coding: Coding): RankingsAnswer {
+function describe(dataset: Dataset, asked: TableWindow, format: Format, coding: Coding): RankingsAnswer {
   const { manifest } = dataset
-  const etag = rankingsEtag(manifest, window, format, coding)
+  const { table } = asked
+  const window = wholePeriods(table, asked.window, manifest)
+  const etag = `"${rankingsTag(manifest, { table, window })}-${format}-${coding}"`
   let body: Answer | undefined
   return {
     etag,
-    headers: { etag, ...answerHeaders(manifest, window) },
-    contentHeaders: {
-      'content-type': CONTENT_TYPE_OF[format],
-      ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
-    },
+    headers: { etag, ...rankingsHeaders(manifest, { table, window }) },
+    contentHeaders: contentHeaders(format, coding),
     body: () => {
-      body ??= dataset.answer(window, format, coding)
+      body ??= dataset.answer(table, window, format, coding)
       return body
     },
   }
 }
 
-/** A strong ETag. It has the content hash because a dataset that is built from scratch may reuse a release name. */
-function rankingsEtag(
-  { release, content_hash }: Pick<Manifest, 'release' | 'content_hash'>,
-  { start_date, end_date }: Window,
-  format: Format,
-  coding: Coding,
-): string {
-  const content = content_hash.slice('sha256:'.length).slice(0, 16)
-  return `"${release}-${content}-${start_date}-${end_date}-${format}-${coding}"`
+export function contentHeaders(format: Format, coding: Coding): Record<string, string> {
+  return {
+    'content-type': CONTENT_TYPE_OF[format],
+    ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
+  }
 }
 
-function answerHeaders(manifest: Manifest, window: Window): Record<string, string> {
-  const headers = headersOfReleases.get(manifest) ?? releaseHeaders(manifest)
-  headersOfReleases.set(manifest, headers)
+/**
+ * What a strong ETag says of the rows of a table. It has the content hash because a dataset that is built from scratch
+ * may reuse a release name.
+ */
+export function rankingsTag(manifest: Manifest, { table, window }: TableWindow): string {
+  const content = contentHashOf(manifest, table).slice('sha256:'.length).slice(0, 16)
+  const release = table === 'daily' ? manifest.release : `${manifest.release}-${table}`
+  return `${release}-${content}-${window.start_date}-${window.end_date}`
+}
+
+/** The headers of every answer, 304 too, but for its tag. The window is that of the answer. */
+export function rankingsHeaders(manifest: Manifest, { table, window }: TableWindow): Record<string, string> {
+  const known = headersOfReleases.get(manifest) ?? new Map<Table, Record<string, string>>()
+  headersOfReleases.set(manifest, known)
+  const headers = known.get(table) ?? releaseHeaders(manifest, table)
+  known.set(table, headers)
   return manifest.end_date < window.end_date ? { ...headers, 'x-dataset-end-date': manifest.end_date } : headers
 }
 
-const headersOfReleases = new WeakMap<Manifest, Record<string, string>>()
+const headersOfReleases = new WeakMap<Manifest, Map<Table, Record<string, string>>>()
 
-function releaseHeaders(manifest: Manifest): Record<string, string> {
+function releaseHeaders(manifest: Manifest, table: Table): Record<string, string> {
   const rule = ruleInLine(manifest.disclosure)
   return {
     'last-modified': new Date(manifest.as_of).toUTCString(),
@@ -78,9 +98,16 @@ function releaseHeaders(manifest: Manifest): Record<string, string> {
     vary: 'Authorization, Accept, Accept-Encoding',
     link: `<${LICENSE.path}>; rel="license", <${descriptionOf(manifest)}>; rel="describedby"; type="application/json"`,
     'x-attribution': headerText(manifest.attribution),
-    'x-content-hash': manifest.content_hash,
+    'x-content-hash': contentHashOf(manifest, table),
+    [PROVISIONAL_HEADER]: firstProvisional(table, manifest),
     ...(rule !== undefined && { [DISCLOSURE_HEADER]: rule }),
   }
+}
+
+export function contentHashOf(manifest: Manifest, table: Table): ContentHash {
+  const hash = table === 'daily' ? manifest.content_hash : manifest.tables?.[table].content_hash
+  if (hash === undefined) throw new Error(`${manifest.release} has no ${table} table`)
+  return hash
 }
 
 function descriptionOf({ release, files }: Manifest): string {

@@ -15,7 +15,9 @@ export interface LoadOrder {
 
 /** Both promises reject if the release is invalid. */
 export interface LoadingRelease {
+  /** Without gzip. Of the first release it is the daily table alone. */
   plain: Promise<Dataset>
+  /** With all that the release has, and with gzip. */
   whole: Promise<Dataset>
 }
 

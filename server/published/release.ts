@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { z } from 'zod'
-import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../../pipeline/contract/canonical-csv.ts'
+import { canonicalCsvHeader, canonicalCsvRow } from '../../pipeline/contract/canonical-csv.ts'
 import {
   DATASET_PATH,
   hashesOf,
@@ -12,15 +12,20 @@ import {
   Manifest,
   type ReleaseEntry,
   ReleaseIndex,
+  type TableFacts,
 } from '../../pipeline/contract/manifest.ts'
 import { POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
 import { RankingRow } from '../../pipeline/contract/ranking.ts'
+import { dataFile } from '../../pipeline/contract/release-files.ts'
+import { PeriodRow, type Table, type TableRow } from '../../pipeline/contract/tables.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
+import { authorsOf } from './authors.ts'
 import { orderCheck } from './ranking-order.ts'
 
+/** A release whose manifest was read and checked. Its files are read and checked one by one. */
 export interface Release {
+  folder: string
   manifest: Manifest
-  rows: RankingRow[]
 }
 
 /** A release that must not be served. The message says why. */
@@ -28,20 +33,20 @@ export class ReleaseError extends Error {
   override name = 'ReleaseError'
 }
 
-const ROWS_FILE = 'rankings-daily.ndjson.gz'
+const AUTHORS_FILE = 'models.csv'
 const gunzipOffLoop = promisify(gunzip)
 
 export function pointerPath(publicDir: string): string {
   return join(publicDir, POINTER_PATH)
 }
 
-/** Reads the release that `latest.json` names and checks it. Throws `ReleaseError`. */
+/** Reads the manifest of the release that `latest.json` names and checks it. Throws `ReleaseError`. */
 export async function readCurrentRelease(publicDir: string): Promise<Release> {
   const path = pointerPath(publicDir)
   return await readRelease(publicDir, parseJson(await readFile(path, 'utf8'), path, LatestPointer))
 }
 
-/** Reads a release of the index; its manifest must have the listed checksum. Throws `ReleaseError`. */
+/** Reads the manifest of a release of the index; it must have the listed checksum. Throws `ReleaseError`. */
 export async function readListedRelease(publicDir: string, entry: ReleaseEntry): Promise<Release> {
   const { manifest_sha256, content_hash } = hashesOf(entry)
   return await readRelease(publicDir, { ...entry, content_hash }, manifest_sha256)
@@ -50,6 +55,31 @@ export async function readListedRelease(publicDir: string, entry: ReleaseEntry):
 /** Parses `releases/index.json`; `path` is for errors. Throws `ReleaseError`. */
 export function parseReleaseIndex(text: string, path: string): ReleaseIndex {
   return parseJson(text, path, ReleaseIndex)
+}
+
+/** Reads the rows of a table that the release has, in published order, and checks them. Throws `ReleaseError`. */
+export async function readTable(release: Release, table: Table): Promise<TableRow[]> {
+  const promised = promisedOf(release.manifest, table)
+  const file = dataFile(table, 'ndjson.gz')
+  const text = (await gunzipOffLoop(await readListed(release, file))).toString('utf8')
+  if (!text.endsWith('\n')) throw new ReleaseError(`${file} does not end with a line ending`)
+  const rows: TableRow[] = []
+  const parseRow = rowParser(file, table)
+  const findDisorder = orderCheck()
+  for (const line of text.slice(0, -1).split('\n')) {
+    const row = parseRow(line)
+    const disorder = findDisorder(row)
+    if (disorder !== undefined) throw new ReleaseError(`the rows of ${file} are not in order: ${disorder}`)
+    rows.push(row)
+  }
+  checkTotals(rows, table, promised)
+  return rows
+}
+
+/** The authors of the release's models by slug; undefined if it has no `models.csv`. Throws `ReleaseError`. */
+export async function readAuthors(release: Release): Promise<Map<string, string> | undefined> {
+  if (!release.manifest.files.some(({ path }) => path === AUTHORS_FILE)) return undefined
+  return authorsOf((await readListed(release, AUTHORS_FILE)).toString('utf8'))
 }
 
 async function readRelease(publicDir: string, pointer: LatestPointer, manifestSha256?: string): Promise<Release> {
@@ -61,8 +91,7 @@ async function readRelease(publicDir: string, pointer: LatestPointer, manifestSh
   for (const key of ['release', 'as_of', 'start_date', 'end_date', 'rows', 'content_hash'] as const) {
     mustEqual(`${key} of the manifest`, manifest[key], pointer[key])
   }
-  const rows = readRows(await readRowsFile(folder, manifest), manifest)
-  return { manifest, rows }
+  return { folder, manifest }
 }
 
 function parseJson<T extends z.ZodType>(text: string, path: string, schema: T): z.output<T> {
@@ -73,34 +102,24 @@ function parseJson<T extends z.ZodType>(text: string, path: string, schema: T): 
   }
 }
 
-async function readRowsFile(folder: string, manifest: Manifest): Promise<string> {
-  const resource = manifest.files.find(({ path }) => path === ROWS_FILE)
-  if (resource === undefined) throw new ReleaseError(`the manifest of ${manifest.release} does not list ${ROWS_FILE}`)
-  const bytes = await readFile(join(folder, ROWS_FILE))
-  mustEqual(`size of ${ROWS_FILE}`, bytes.length, resource.bytes)
-  mustEqual(`sha256 of ${ROWS_FILE}`, hash('sha256', bytes), resource.sha256)
-  return (await gunzipOffLoop(bytes)).toString('utf8')
+async function readListed({ folder, manifest }: Release, file: string): Promise<Buffer> {
+  const resource = manifest.files.find(({ path }) => path === file)
+  if (resource === undefined) throw new ReleaseError(`the manifest of ${manifest.release} does not list ${file}`)
+  const bytes = await readFile(join(folder, file))
+  mustEqual(`size of ${file}`, bytes.length, resource.bytes)
+  mustEqual(`sha256 of ${file}`, hash('sha256', bytes), resource.sha256)
+  return bytes
 }
 
-function readRows(text: string, manifest: Manifest): RankingRow[] {
-  if (!text.endsWith('\n')) throw new ReleaseError(`${ROWS_FILE} does not end with a line ending`)
-  const rows: RankingRow[] = []
-  const parseRow = rowParser()
-  const findDisorder = orderCheck()
-  for (const line of text.slice(0, -1).split('\n')) {
-    const row = parseRow(line)
-    const disorder = findDisorder(row)
-    if (disorder !== undefined) throw new ReleaseError(`the rows are not in order: ${disorder}`)
-    rows.push(row)
-  }
-  const canonicalCsv = CANONICAL_CSV_HEADER + rows.map(canonicalCsvRow).join('')
-  checkTotals(rows, `sha256:${hash('sha256', canonicalCsv)}`, manifest)
-  return rows
+function promisedOf(manifest: Manifest, table: Table): TableFacts {
+  const promised = table === 'daily' ? manifest : manifest.tables?.[table]
+  if (promised === undefined) throw new ReleaseError(`${manifest.release} has no ${table} table`)
+  return promised
 }
 
 /** Checks the calendar once per date: that takes as long as the rest. */
-function rowParser(): (line: string) => RankingRow {
-  const RowOfSomeDate = RankingRow.extend({ date: z.string() })
+function rowParser(file: string, table: Table): (line: string) => TableRow {
+  const RowOfSomeDate = (table === 'daily' ? RankingRow : PeriodRow).extend({ date: z.string() })
   let lines = 0
   let date: UtcDate | undefined
 
@@ -111,17 +130,18 @@ function rowParser(): (line: string) => RankingRow {
       if (row.date !== date) date = UtcDate.parse(row.date)
       return row
     } catch (error) {
-      throw new ReleaseError(`line ${lines} of ${ROWS_FILE} is not a ranking row`, { cause: error })
+      throw new ReleaseError(`line ${lines} of ${file} is not a ranking row`, { cause: error })
     }
   }
 }
 
-function checkTotals(rows: RankingRow[], contentHash: string, manifest: Manifest): void {
-  mustEqual('number of rows', rows.length, manifest.rows)
-  mustEqual('content_hash of the rows', contentHash, manifest.content_hash)
+function checkTotals(rows: readonly TableRow[], table: Table, promised: TableFacts): void {
+  const canonicalCsv = canonicalCsvHeader(table) + rows.map(canonicalCsvRow).join('')
+  mustEqual('number of rows', rows.length, promised.rows)
+  mustEqual('content_hash of the rows', `sha256:${hash('sha256', canonicalCsv)}`, promised.content_hash)
   for (const { date } of [rows[0], rows.at(-1)].filter((row) => row !== undefined)) {
-    if (date < manifest.start_date || date > manifest.end_date) {
-      throw new ReleaseError(`${date} is outside ${manifest.start_date} to ${manifest.end_date}`)
+    if (date < promised.start_date || date > promised.end_date) {
+      throw new ReleaseError(`${date} is outside ${promised.start_date} to ${promised.end_date}`)
     }
   }
 }

@@ -9,8 +9,10 @@ export async function isWithdrawn(publicDir: string, release: ReleaseName): Prom
   return (await fingerprint(join(publicDir, releasePath(release), TOMBSTONE_FILE))) !== undefined
 }
 
-export function withdrawn(release: ReleaseName): ApiError {
+/** `more` is added to the metadata. */
+export function withdrawn(release: ReleaseName, more: Record<string, string> = {}): ApiError {
   return new ApiError(410, `The release ${release} was withdrawn; its tombstone says why`, {
     tombstone: `/${releasePath(release)}/${TOMBSTONE_FILE}`,
+    ...more,
   })
 }

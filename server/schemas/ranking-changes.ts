@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { ChangeRow } from '../../pipeline/contract/change-log.ts'
 import { ContentHash, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { DATASET_VERSION, RankingRow, Timestamp } from '../../pipeline/contract/ranking.ts'
-import { PeriodRow, TABLE_OF } from '../../pipeline/contract/tables.ts'
+import { PeriodRow } from '../../pipeline/contract/tables.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
-
-const PERIODS = Object.keys(TABLE_OF) as (keyof typeof TABLE_OF)[]
+import { Period } from './rankings.ts'
 
 /** How to turn a row of one release into that of another. What is not there is null. */
 export const RankingChange = z.object({
@@ -33,7 +32,7 @@ export const RankingChangesResponse = z.object({
   meta: z.object({
     from: ComparedRelease,
     to: ComparedRelease,
-    period: z.enum(PERIODS),
+    period: Period,
     version: z.literal(DATASET_VERSION),
   }),
 })

@@ -4,12 +4,12 @@ import { describe, expect, test } from 'vitest'
 import { logNormal, seededRandom } from '../../pipeline/raw/sample/random.ts'
 import { compressDates, gzipComposer } from '../../server/published/composed-gzip.ts'
 import { moveCrc } from '../../server/published/crc.ts'
-import { compressRelease, type Dataset, datasetOf, serialiseRelease } from '../../server/published/dataset.ts'
+import type { Dataset } from '../../server/published/dataset.ts'
 import { FORMATS } from '../../server/published/formats.ts'
-import { readCurrentRelease } from '../../server/published/release.ts'
 import { runOf } from '../../server/published/run.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { publish, type Row, sampleRows } from '../support/publish.ts'
+import { loadCurrent } from '../support/release-loader.ts'
 
 const bytes = fc.uint8Array({ maxLength: 2000 })
 
@@ -44,8 +44,7 @@ describe('a gzip of any window', () => {
   async function prepared(rows = sparse): Promise<Dataset> {
     const publicDir = await temporaryFolder()
     await publish(publicDir, rows)
-    const serialised = serialiseRelease(await readCurrentRelease(publicDir))
-    return datasetOf({ ...serialised, gzip: compressRelease(serialised) })
+    return await loadCurrent(publicDir)
   }
 
   const window = fc
@@ -56,8 +55,8 @@ describe('a gzip of any window', () => {
     const dataset = await prepared()
     fc.assert(
       fc.property(window, (asked) => {
-        const plain = Buffer.concat(dataset.answer(asked, format).pieces)
-        const packed = dataset.answer(asked, format, 'gzip')
+        const plain = Buffer.concat(dataset.answer('daily', asked, format).pieces)
+        const packed = dataset.answer('daily', asked, format, 'gzip')
         const whole = Buffer.concat(packed.pieces)
         expect(whole.length).toBe(packed.bytes)
         // One member, and nothing after it: zlib checks CRC and size, and would read further members.
@@ -89,8 +88,10 @@ describe('a gzip of any window', () => {
   test.each(FORMATS)('is not larger than the default window by gzip -6: %s', async (format) => {
     const dataset = await prepared(driftingRows())
     const asked = { start_date: '2025-01-10', end_date: '2025-02-09' }
-    const plain = Buffer.concat(dataset.answer(asked, format).pieces)
-    expect(dataset.answer(asked, format, 'gzip').bytes).toBeLessThanOrEqual(gzipSync(plain, { level: 6 }).length)
+    const plain = Buffer.concat(dataset.answer('daily', asked, format).pieces)
+    expect(dataset.answer('daily', asked, format, 'gzip').bytes).toBeLessThanOrEqual(
+      gzipSync(plain, { level: 6 }).length,
+    )
   })
 
   test.each(FORMATS)('has a header without name, time or operating system: %s', async (format) => {
@@ -102,7 +103,7 @@ describe('a gzip of any window', () => {
       ['2025-01-01', '2025-02-09'],
       ['2025-02-20', '2025-02-21'],
     ] as const) {
-      const bytes = Buffer.concat(dataset.answer({ start_date, end_date }, format, 'gzip').pieces)
+      const bytes = Buffer.concat(dataset.answer('daily', { start_date, end_date }, format, 'gzip').pieces)
       expect(bytes.subarray(0, header.length)).toEqual(header)
     }
   })

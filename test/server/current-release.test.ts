@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { fastify } from 'fastify'
 import { expect, test, vi } from 'vitest'
+import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import { currentRelease } from '../../server/published/current-release.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
@@ -36,6 +37,32 @@ test('picks up a new release, and does not load an unchanged one again', async (
   expect(messages()).toEqual(['release loaded', 'release loaded'])
 })
 
+test('serves the daily table of its first release before weeks, months and gzip are ready', async () => {
+  const { publicDir, releases } = await followed()
+  await publish(publicDir, rows, { ...FIRST, periods: true })
+  await releases.check()
+  expect(releases.dataset()).toMatchObject({ isComplete: false, hasGzip: false })
+  expect(releases.dataset()?.has('weekly')).toBe(false)
+  const complete = await releases.complete()
+  expect(complete).toMatchObject({ isComplete: true, hasGzip: true })
+  expect(complete?.has('weekly')).toBe(true)
+  expect(releases.dataset()).toBe(complete)
+})
+
+test('serves the daily table of its first release if weeks are wrong, and refuses a later one with wrong weeks', async () => {
+  const { publicDir, releases, log, messages, name } = await followed()
+  const spoilManifest = ({ tables }: Manifest) => Object.assign(tables?.weekly ?? {}, { rows: 1 })
+  await publish(publicDir, rows, { ...FIRST, periods: true, spoilManifest })
+  await releases.check()
+  expect(await releases.complete()).toBeUndefined()
+  expect(name()).toBe('20250104T000000Z')
+  expect(log.lines().at(-1)).toMatchObject({ level: 50, err: { message: expect.stringContaining('number of rows') } })
+  await publish(publicDir, rows, { ...SECOND, periods: true, spoilManifest })
+  await releases.check()
+  expect(messages().at(-1)).toBe('the new release is refused')
+  expect(name()).toBe('20250104T000000Z')
+})
+
 test('sees a pointer that was replaced within the same second and size', async () => {
   const { publicDir, releases, name } = await followed()
   const pointer = join(publicDir, FOLDER, 'latest.json')
@@ -55,7 +82,7 @@ test('refuses and logs an invalid release, and keeps serving the previous one', 
   await publish(publicDir, rows, broken)
   await releases.check()
   expect(name()).toBe('20250104T000000Z')
-  expect(releases.dataset()?.answer(WINDOW, 'json').bytes).toBeGreaterThan(rows.length)
+  expect(releases.dataset()?.answer('daily', WINDOW, 'json').bytes).toBeGreaterThan(rows.length)
   expect(log.lines().at(-1)).toMatchObject({
     level: 50,
     msg: 'the new release is refused',

@@ -92,7 +92,7 @@ test('reads a release again when a rebuilt dataset uses its name', async () => {
   await writeIndex(publicDir)
   const after = await releases.find(FIRST)
   expect(after?.manifest.content_hash).not.toBe(before?.manifest.content_hash)
-  expect(after?.answer(WINDOW, 'ndjson').pieces.join('').split('\n')).toHaveLength(2 * 51 + 1)
+  expect(after?.answer('daily', WINDOW, 'ndjson').pieces.join('').split('\n')).toHaveLength(2 * 51 + 1)
 })
 
 test('refuses a withdrawn release with 410, even if it was in memory', async () => {

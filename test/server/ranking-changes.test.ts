@@ -1,10 +1,13 @@
+import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { changeLog } from '../../pipeline/contract/change-log.ts'
 import type { TableRow } from '../../pipeline/contract/tables.ts'
 import { writeChanges } from '../../pipeline/dataset/change-log.ts'
 import { rankingChangesResponse } from '../../server/api/openapi/examples.ts'
-import { changesBody } from '../../server/published/ranking-changes.ts'
+import { computedAnswers, encoded } from '../../server/published/computed-answers.ts'
+import type { Answer } from '../../server/published/dataset.ts'
+import { changesBody, type RowsByDate } from '../../server/published/ranking-changes.ts'
 import { type RankingChange, RankingChangesResponse } from '../../server/schemas/ranking-changes.ts'
 import { manyRows } from '../support/rows.ts'
 
@@ -29,6 +32,11 @@ function keyOf({ date, model_permaslug }: { date: string; model_permaslug: strin
   return `${date} ${model_permaslug}`
 }
 
+function byDate(rows: readonly TableRow[]): RowsByDate {
+  const ofDates = Map.groupBy(rows, ({ date }) => date)
+  return { dates: [...ofDates.keys()], rowsOf: (date) => ofDates.get(date) ?? [] }
+}
+
 /** The rows after changes that fit them, without an order. */
 function applied(rows: readonly TableRow[], changes: readonly RankingChange[]): TableRow[] {
   const result = new Map(rows.map((row) => [keyOf(row), row]))
@@ -50,7 +58,8 @@ function applied(rows: readonly TableRow[], changes: readonly RankingChange[]): 
 test.each(TABLES)('changes turn the rows of one release into those of the other: %s', async (table) => {
   await fc.assert(
     fc.asyncProperty(rowsOf(table), rowsOf(table), async (before, after) => {
-      const body = (format: 'json' | 'csv' | 'ndjson') => changesBody({ before, after, table }, format, meta)
+      const tables = { before: byDate(before), after: byDate(after), table }
+      const body = (format: 'json' | 'csv' | 'ndjson') => changesBody(tables, format, meta)
       const { data } = RankingChangesResponse.parse(JSON.parse((await body('json')).toString()))
       const byKey = (rows: readonly TableRow[]) => rows.toSorted((a, b) => Number(keyOf(a) > keyOf(b)) * 2 - 1)
       expect(byKey(applied(before, data))).toEqual(byKey(after))
@@ -70,7 +79,31 @@ test('other requests go on while the changes of long histories are computed', as
   setImmediate(count)
   const before = manyRows(400, 1)
   const after = before.map((row) => ({ ...row, total_tokens: `1${row.total_tokens}` }))
-  await changesBody({ before, after, table: 'daily' }, 'csv', meta)
+  await changesBody({ before: byDate(before), after: byDate(after), table: 'daily' }, 'csv', meta)
   isDone = true
   expect(turns).toBeGreaterThanOrEqual(20)
+})
+
+test('computes an answer once for equal requests, keeps it, and compresses what asks for it', async () => {
+  let computed = 0
+  const answers = computedAnswers<Answer>(({ bytes }) => bytes)
+  const body = Buffer.from('op,date\n'.repeat(100))
+  const find = (coding: 'gzip' | 'identity') =>
+    answers.find(coding, async () => {
+      computed++
+      return await encoded(body, coding)
+    })
+  const [plain, same] = await Promise.all([find('identity'), find('identity')])
+  expect([same, find('identity')]).toEqual([plain, plain])
+  expect(computed).toBe(1)
+  expect(plain).toEqual({ pieces: [body], bytes: body.length })
+  const { pieces, bytes } = await find('gzip')
+  expect(bytes).toBeLessThan(body.length)
+  expect(gunzipSync(Buffer.concat(pieces))).toEqual(body)
+})
+
+test('computes an answer again after a failure', async () => {
+  const answers = computedAnswers<string>(({ length }) => length)
+  await expect(answers.find('a', () => Promise.reject(new Error('no release')))).rejects.toThrow('no release')
+  expect(await answers.find('a', async () => 'rows')).toBe('rows')
 })

@@ -133,14 +133,17 @@ interface ReleaseLine {
   rows?: Row[]
   /** Without rows: those of a sample. */
   days?: number
+  models?: number
   scale?: number
+  /** Whether it has weeks and months. */
+  periods?: boolean
   /** The text of a file `data.csv` that the manifest lists with its gzip. */
   gzipped?: string
 }
 
 async function publishRelease(
   publicDir: string,
-  { gzipped, rows, asOf, attribution, ...sample }: ReleaseLine,
+  { gzipped, rows, asOf, attribution, periods, ...sample }: ReleaseLine,
 ): Promise<void> {
   const texts = gzipped === undefined ? [] : [gzipped]
   const files = texts.flatMap((text) => [
@@ -150,6 +153,7 @@ async function publishRelease(
   const release = await publish(publicDir, rows ?? sampleRows(sample), {
     ...(asOf === undefined ? {} : { asOf }),
     ...(attribution === undefined ? {} : { attribution }),
+    ...(periods === undefined ? {} : { periods }),
     spoilManifest: (manifest) => {
       for (const { path, bytes } of files) {
         manifest.files.push({ path, media_type: 'text/csv', bytes: bytes.length, sha256: hash('sha256', bytes) })
@@ -212,7 +216,7 @@ const USUAL: Record<string, RegExp> = {
   'cache-control': /^no-store$/,
   'cross-origin-resource-policy': /^cross-origin$/,
   'access-control-allow-origin': /^\*$/,
-  'access-control-expose-headers': /^Accept-Ranges, .*, X-Request-Id$/,
+  'access-control-expose-headers': /^Accept-Ranges, .*, X-Request-Id(, X-Provisional-From)?$/,
   'content-type': /^application\/json; charset=utf-8$/,
   'x-request-id': /^[0-9a-f-]{36}$/,
   date: /./,

@@ -320,10 +320,11 @@ export function compareCodePoints(a: string, b: string): number {
   return left.length - right.length
 }
 
-/** DESIGN.md §5: header, minimal quoting, LF, no byte order mark. */
-export function toCsv(rows: OracleRow[]): string {
-  const lines = rows.map((row) => `${row.date},${quoteCsv(row.model_permaslug)},${row.total_tokens}\n`)
-  return `date,model_permaslug,total_tokens\n${lines.join('')}`
+/** DESIGN.md §5: header, minimal quoting, LF, no byte order mark. Rows of weeks and months have days. */
+export function toCsv(rows: readonly (OracleRow & { days?: number | undefined })[]): string {
+  const days = (value: number | string | undefined) => (value === undefined ? '' : `,${value}`)
+  const lines = rows.map((row) => `${row.date},${quoteCsv(row.model_permaslug)},${row.total_tokens}${days(row.days)}\n`)
+  return `date,model_permaslug,total_tokens${days(rows[0]?.days && 'days')}\n${lines.join('')}`
 }
 
 function toPeriodCsv(rows: OraclePeriodRow[]): string {

@@ -9,6 +9,7 @@ export interface Row {
   date: string
   model_permaslug: string
   total_tokens: string
+  days?: number
 }
 
 export interface PublishOptions {
@@ -16,6 +17,10 @@ export interface PublishOptions {
   startDate?: string
   endDate?: string
   attribution?: string
+  /** Also the tables of weeks and months, as `periodsOf` makes them. */
+  periods?: boolean
+  /** The text of `models.csv`. */
+  models?: string
   /** Changes the manifest after its checksums are right. */
   spoilManifest?: (manifest: Manifest) => void
   /** Changes the pointer before it is switched. */
@@ -34,14 +39,18 @@ export async function publish(publicDir: string, rows: Row[], options: PublishOp
   const folder = join(publicDir, FOLDER, 'releases', release)
   await mkdir(folder, { recursive: true })
 
-  const ndjson = gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
   const csv = csvOf(rows)
+  const periods =
+    options.periods === true ? { weekly: periodsOf('weekly', rows), monthly: periodsOf('monthly', rows) } : {}
+  const tables: [string, Row[]][] = Object.entries({ daily: rows, ...periods })
   const files = [
-    { name: 'rankings-daily.ndjson.gz', bytes: ndjson, type: 'application/gzip' },
-    { name: 'rankings-daily.csv', bytes: Buffer.from(csv), type: 'text/csv' },
+    ...tables.flatMap(([table, ofTable]) => filesOf(table, ofTable)),
+    ...(options.models === undefined
+      ? []
+      : [{ name: 'models.csv', bytes: Buffer.from(options.models), type: 'text/csv', rows: undefined }]),
   ]
   for (const { name, bytes } of files) {
-    const written = name.endsWith('.ndjson.gz') ? (options.spoilRows?.(bytes) ?? bytes) : bytes
+    const written = name === 'rankings-daily.ndjson.gz' ? (options.spoilRows?.(bytes) ?? bytes) : bytes
     await writeFile(join(folder, name), written)
   }
 
@@ -69,13 +78,16 @@ export async function publish(publicDir: string, rows: Row[], options: PublishOp
     },
     attribution: options.attribution ?? `Source: Example (https://example.org), as of ${asOf}.`,
     license: { name: 'CC-BY-4.0', title: 'CC BY 4.0', path: 'https://creativecommons.org/licenses/by/4.0/' },
+    ...(periods.weekly && {
+      tables: { weekly: factsOf(periods.weekly), monthly: factsOf(periods.monthly), schema: {} },
+    }),
     schema: {},
-    files: files.map(({ name, bytes, type }) => ({
+    files: files.map(({ name, bytes, type, rows: length }) => ({
       path: name,
       media_type: type,
       bytes: bytes.length,
       sha256: hash('sha256', bytes),
-      rows: rows.length,
+      ...(length !== undefined && { rows: length }),
     })),
     generator: { name: 'tokenboard', version: '0.0.0', duckdb: '0.0.0' },
   }
@@ -106,8 +118,46 @@ async function point(publicDir: string, pointer: LatestPointer, spoil?: PublishO
   await rename(`${path}.new`, path)
 }
 
-function csvOf(rows: Row[]): string {
+function filesOf(table: string, rows: Row[]) {
+  const ndjson = gzipSync(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  return [
+    { name: `rankings-${table}.ndjson.gz`, bytes: ndjson, type: 'application/gzip', rows: rows.length },
+    { name: `rankings-${table}.csv`, bytes: Buffer.from(csvOf(rows)), type: 'text/csv', rows: rows.length },
+  ]
+}
+
+/** Without `other`, the sums of a period are of all models: the daily rows here name each of them every day. */
+export function periodsOf(table: 'weekly' | 'monthly', rows: readonly Row[]): Row[] {
+  const byPeriod = Map.groupBy(rows, ({ date }) => firstOf(table, date))
+  return [...byPeriod].flatMap(([date, ofPeriod]) => {
+    const days = new Set(ofPeriod.map((row) => row.date)).size
+    const sums = [...Map.groupBy(ofPeriod, ({ model_permaslug }) => model_permaslug)].map(([slug, each]) => ({
+      slug,
+      sum: each.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n),
+    }))
+    const isLast = (slug: string) => Number(slug === 'other')
+    sums.sort((a, b) => isLast(a.slug) - isLast(b.slug) || Number(b.sum - a.sum) || (a.slug < b.slug ? -1 : 1))
+    return sums.map(({ slug, sum }) => ({ date, model_permaslug: slug, total_tokens: String(sum), days }))
+  })
+}
+
+/** The first of the month, or the Monday of the week. */
+export function firstOf(table: 'weekly' | 'monthly', date: string): string {
+  if (table === 'monthly') return `${date.slice(0, 8)}01`
+  const day = new Date(`${date}T00:00:00Z`)
+  day.setUTCDate(day.getUTCDate() - ((day.getUTCDay() + 6) % 7))
+  return day.toISOString().slice(0, 10)
+}
+
+function factsOf(rows: Row[]) {
+  const [first = '', last = ''] = [rows[0]?.date, rows.at(-1)?.date]
+  return { start_date: first, end_date: last, rows: rows.length, content_hash: `sha256:${hash('sha256', csvOf(rows))}` }
+}
+
+export function csvOf(rows: readonly Row[]): string {
   const quoted = (text: string) => (/[",\r\n]/.test(text) ? `"${text.split('"').join('""')}"` : text)
-  const lines = rows.map((row) => `${row.date},${quoted(row.model_permaslug)},${row.total_tokens}`)
-  return ['date,model_permaslug,total_tokens', ...lines, ''].join('\n')
+  const days = (row: Row) => (row.days === undefined ? '' : `,${row.days}`)
+  const lines = rows.map((row) => `${row.date},${quoted(row.model_permaslug)},${row.total_tokens}${days(row)}`)
+  const head = 'date,model_permaslug,total_tokens'
+  return [rows[0]?.days === undefined ? head : `${head},days`, ...lines, ''].join('\n')
 }

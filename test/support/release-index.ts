@@ -11,9 +11,10 @@ export async function writeIndex(publicDir: string): Promise<void> {
   let previous: string | null = null
   for (const name of names) {
     const manifest = await readFile(join(folder, name, 'manifest.json'), 'utf8')
-    const { release, as_of, start_date, end_date, rows, content_hash } = JSON.parse(manifest)
+    const { release, as_of, start_date, end_date, rows, content_hash, tables } = JSON.parse(manifest)
     const about = { release, as_of, start_date, end_date, rows, content_hash, path: `releases/${name}/` }
-    const facts: object = { ...about, manifest_sha256: hash('sha256', manifest), previous }
+    const hashes = tables && { weekly: tables.weekly.content_hash, monthly: tables.monthly.content_hash }
+    const facts: object = { ...about, manifest_sha256: hash('sha256', manifest), tables: hashes, previous }
     previous = hash('sha256', JSON.stringify(facts))
     releases.push({ ...facts, hash: previous })
   }

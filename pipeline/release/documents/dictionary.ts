@@ -45,6 +45,8 @@ ${columns(PERIOD_FIELDS)}
   release, or to come; so are all later ones. Then it is final, and a change of it is a restatement.
 - **Hashes.** \`tables\` in \`manifest.json\` has rows, dates and \`content_hash\` of both tables. The \`content_hash\` at the top
   of the manifest is that of the daily table.
+- **Withdrawn dates.** A release that takes the place of others without some of their dates has no rows of weeks and months
+  with these dates. The next build ranks these anew, without them.
 - \`monthly/<month>.csv\` beside the releases has the *daily* rows of a month.
 
 ## Changes

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RankingMeta, RankingResponse, RankingRow } from '../../../pipeline/contract/ranking.ts'
+import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
 import { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
 import { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
@@ -29,15 +29,22 @@ import {
   PresetVersionResponse,
   PresetWithDesignatedVersion,
 } from '../../schemas/preset.ts'
+import { ComparedRelease, RankingChange, RankingChangesResponse } from '../../schemas/ranking-changes.ts'
+import { RankingSelectionResponse, RankingsResponse, RankingsRow, SelectedRow } from '../../schemas/rankings.ts'
 
 /** Named schemas. All others are inlined. */
 export const SCHEMAS = {
   ErrorEnvelope,
   CurrentKeyResponse,
   CurrentKey,
-  RankingResponse,
-  RankingRow,
+  RankingResponse: RankingsResponse,
+  RankingRow: RankingsRow,
   RankingMeta,
+  RankingSelectionResponse,
+  SelectedRow,
+  RankingChangesResponse,
+  RankingChange,
+  ComparedRelease,
   ListEmbeddingsModelsResponse,
   EmbeddingsModel,
   PresetResponse,

@@ -3,6 +3,7 @@ import { MEDIA_TYPE_OF } from '../../published/formats.ts'
 import { MESSAGE_REQUEST_EXAMPLE } from '../../schemas/message-request/index.ts'
 import { ListEmbeddingsModelsQuery } from '../routes/embeddings-models.ts'
 import { MessageHeaders, PresetPath, PresetsQuery, VersionPath } from '../routes/presets.ts'
+import { RankingChangesQuery } from '../routes/ranking-changes.ts'
 import { RankingsDailyQuery } from '../routes/rankings-daily.ts'
 import type { ErrorStatus, HeaderName } from './answers.ts'
 import type { SchemaName } from './components.ts'
@@ -30,6 +31,8 @@ export interface Operation {
   body?: { schema: SchemaName; description: string; example: object }
   answer: {
     schema: SchemaName
+    /** The schema of answers to requests with optional parameters. */
+    otherSchema?: SchemaName
     description: string
     example: object
     headers?: HeaderName[]
@@ -64,13 +67,15 @@ export const OPERATIONS: Operation[] = [
     summary: 'Daily token totals of the top 50 models',
     description: [
       'For each UTC date of the window up to 51 rows: the top 50 public models by tokens, and one row `other` that sums every model outside of them, where there is one. Rows are sorted by date, then by tokens descending, ties by `model_permaslug`; `other` is the last of its date.',
-      'The rows can also be had as CSV or NDJSON, by `Accept` or by `format`, and from an older release by `as_of`.',
+      'With `period`, rows sum ISO weeks or months, ranked by the sums of all models. The rows can also be had as CSV or NDJSON, by `Accept` or by `format`, and from an older release by `as_of`.',
+      '`top`, `model`, `author`, `fields`, `limit` and `offset` select rows and columns and apply in this order. What is selected is a `RankingSelectionResponse`; without them the answer is a `RankingResponse`.',
       'An unknown parameter is an error here, because it may be meant to change what the numbers count.',
       'The data is licensed under CC BY 4.0: reuse it, also commercially, with the attribution in `X-Attribution`.',
     ].join('\n\n'),
     querystring: RankingsDailyQuery,
     answer: {
       schema: 'RankingResponse',
+      otherSchema: 'RankingSelectionResponse',
       description: 'The rows of the window. Dates without rows are absent.',
       example: examples.rankingResponse,
       headers: [
@@ -83,6 +88,8 @@ export const OPERATIONS: Operation[] = [
         'X-Content-Hash',
         'X-Dataset-Disclosure',
         'X-Dataset-End-Date',
+        'X-Provisional-From',
+        'X-Total-Count',
       ],
       has304: true,
       texts: {
@@ -91,6 +98,44 @@ export const OPERATIONS: Operation[] = [
           example: examples.rankingCsv,
         },
         [MEDIA_TYPE_OF.ndjson]: { description: 'A `RankingRow` a line.', example: examples.rankingNdjson },
+      },
+    },
+    errors: [400, 404, 410],
+  },
+  {
+    operationId: 'getRankingChanges',
+    method: 'get',
+    path: '/datasets/rankings-daily/changes',
+    tag: 'Datasets',
+    summary: 'What differs between two releases',
+    description: [
+      'The changes that turn the rows of the release `from` into those of the release `to`, whichever of them is older: by date, first the rows that came or differ, in published order, then those that went.',
+      'Between a release and the one before they are what its files `changes.csv`, `changes-weekly.csv` and `changes-monthly.csv` have.',
+    ].join('\n\n'),
+    querystring: RankingChangesQuery,
+    answer: {
+      schema: 'RankingChangesResponse',
+      description: 'The changes, and the releases that were compared.',
+      example: examples.rankingChangesResponse,
+      headers: [
+        'ETag',
+        'Last-Modified',
+        'Cache-Control',
+        'Vary',
+        'Link',
+        'X-Attribution',
+        'X-Content-Hash',
+        'X-Dataset-Disclosure',
+        'X-Provisional-From',
+      ],
+      has304: true,
+      texts: {
+        [MEDIA_TYPE_OF.csv]: {
+          description:
+            'CSV with a header and an empty field for what is not there: minimal quoting, lines end with LF.',
+          example: examples.rankingChangesCsv,
+        },
+        [MEDIA_TYPE_OF.ndjson]: { description: 'A `RankingChange` a line.', example: examples.rankingChangesNdjson },
       },
     },
     errors: [400, 404, 410],

@@ -1,22 +1,26 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { ReleaseName } from '../../../pipeline/contract/manifest.ts'
+import { TABLE_OF } from '../../../pipeline/contract/tables.ts'
 import { UtcDate } from '../../../pipeline/contract/utc-date.ts'
-import { ApiError } from '../../base/errors.ts'
 import { matchesEtag } from '../../published/conditional.ts'
-import type { CurrentRelease } from '../../published/current-release.ts'
 import type { Dataset } from '../../published/dataset.ts'
 import { FORMATS, preferredFormat } from '../../published/formats.ts'
 import { prefersGzip } from '../../published/negotiation.ts'
-import type { OlderReleases } from '../../published/older-releases.ts'
-import { DISCLOSURE_HEADER, type RankingsAnswer, rankingsAnswers } from '../../published/rankings-answers.ts'
+import { type RankingsAnswer, rankingsAnswers } from '../../published/rankings-answers.ts'
+import type { FindRelease } from '../../published/requested-release.ts'
+import { needsAuthors, selectedAnswers } from '../../published/selected-answers.ts'
 import { sendFromMemory } from '../../published/send.ts'
 import { rememberedWindows } from '../../published/windows.ts'
 import { queryParameter } from '../../schemas/combinators.ts'
+import { Period, ReleaseOrInstant } from '../../schemas/rankings.ts'
 import { exposeToo } from '../cors.ts'
 import type { ZodTypeProvider } from '../validation.ts'
+import { SELECTION_PARAMETERS, selectionOf } from './selection-parameters.ts'
 
-/** Strict: ignoring a parameter such as `period=week` would change the meaning (API.md § Order of checks). */
+/** Headers of some answers. */
+const EXPOSED = ['X-Dataset-Disclosure', 'X-Total-Count', 'X-Provisional-From']
+
+/** Strict: ignoring a parameter such as `models=…` would change the meaning (API.md § Order of checks). */
 export const RankingsDailyQuery = z.strictObject({
   start_date: queryParameter(UtcDate).meta({
     description:
@@ -27,39 +31,35 @@ export const RankingsDailyQuery = z.strictObject({
     description:
       'The last date, inclusive: by default the most recent completed UTC day, to which later ones are clamped. Not before 2025-01-01.',
   }),
-  as_of: queryParameter(ReleaseName).meta({
+  period: queryParameter(Period).meta({
     description:
-      'The release to answer from, by its name in `releases/index.json`: by default the newest. The default window is the same for all.',
+      'What a row sums: a UTC date (the default), an ISO week (Monday to Sunday) or a month. Both ends of the window move outwards to whole periods, at most to the first and the last date of the release; `meta` has the moved dates. A row has the first date of its period, and `days`: how many published dates it sums. 404 if the release has no such table.',
+  }),
+  as_of: queryParameter(ReleaseOrInstant).meta({
+    description:
+      'The release to answer from: its name in `releases/index.json`, or an instant in UTC for the newest release at or before it that was not withdrawn. By default the newest. The default window is the same for all.',
   }),
   format: queryParameter(z.enum(FORMATS, { error: `must be one of ${FORMATS.join(', ')}` })).meta({
     description: 'The form of the rows, whatever `Accept` says. Without either it is JSON.',
   }),
+  ...SELECTION_PARAMETERS,
 })
 
 /** `GET /datasets/rankings-daily` (SPECIFICATION.md § Endpoints 5, API.md): the rows of a window, from memory. */
 export function rankingsDaily(
   app: FastifyInstance,
-  { releases, older, now }: { releases: CurrentRelease; older: OlderReleases; now: () => Date },
+  { findRelease, now }: { findRelease: FindRelease; now: () => Date },
 ): void {
   const windowOf = rememberedWindows(now)
-  const answers = rankingsAnswers()
-
-  async function olderDataset(name: ReleaseName): Promise<Dataset> {
-    const found = await older.find(name)
-    if (found === undefined) throw new ApiError(404, 'Resource not found')
-    return found
-  }
-
-  function datasetOf(name: ReleaseName | undefined): Dataset | Promise<Dataset> {
-    const current = releases.dataset()
-    if (name !== undefined) return current?.manifest.release === name ? current : olderDataset(name)
-    if (current === undefined) throw new ApiError(503, 'The dataset is not available yet. Please try again later.')
-    return current
-  }
+  const windows = rankingsAnswers()
+  const selections = selectedAnswers()
 
   function send(request: FastifyRequest, reply: FastifyReply, { etag, headers, contentHeaders, body }: RankingsAnswer) {
+    exposeToo(
+      reply,
+      EXPOSED.filter((name) => name.toLowerCase() in headers),
+    )
     reply.headers(headers)
-    if (DISCLOSURE_HEADER in headers) exposeToo(reply, 'X-Dataset-Disclosure')
     // No If-Modified-Since: the default window moves every day, even if the release stays.
     if (matchesEtag(request.headers['if-none-match'], etag)) reply.code(304).send()
     else sendFromMemory(reply.headers(contentHeaders), body())
@@ -71,15 +71,26 @@ export function rankingsDaily(
     schema: { querystring: RankingsDailyQuery },
     handler(request, reply) {
       const { query, headers } = request
-      const window = windowOf(query)
+      const asked = { table: TABLE_OF[query.period ?? 'day'], window: windowOf(query) }
+      const selection = selectionOf(query, request.routeOptions.url ?? '')
       const format = query.format ?? preferredFormat(headers.accept)
       const takesGzip = prefersGzip(headers['accept-encoding'])
-      const sendFrom = (dataset: Dataset) => {
-        const coding = takesGzip && dataset.hasGzip ? 'gzip' : 'identity'
-        send(request, reply, answers.find(dataset, window, format, coding))
+      const answerFrom = (dataset: Dataset) => {
+        if (selection !== undefined) {
+          const coding = takesGzip ? 'gzip' : 'identity'
+          return selections.find({ dataset, ...asked, format, coding, selection })
+        }
+        return windows.find(dataset, asked, format, takesGzip && dataset.hasGzip ? 'gzip' : 'identity')
       }
-      const dataset = datasetOf(query.as_of)
-      return dataset instanceof Promise ? dataset.then(sendFrom).then(() => reply) : sendFrom(dataset)
+      const sendFrom = (dataset: Dataset) => {
+        const answer = answerFrom(dataset)
+        if (answer instanceof Promise) return answer.then((made) => send(request, reply, made))
+        return send(request, reply, answer)
+      }
+      const authors = selection !== undefined && needsAuthors(selection)
+      const dataset = findRelease(query.as_of, { ...asked, authors })
+      const sent = dataset instanceof Promise ? dataset.then(sendFrom) : sendFrom(dataset)
+      return sent instanceof Promise ? sent.then(() => reply) : sent
     },
   })
 }
