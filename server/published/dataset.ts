@@ -1,6 +1,7 @@
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import { DATASET_VERSION, type RankingMeta } from '../../pipeline/contract/ranking.ts'
 import { firstDateOf, type Table, type TableRow } from '../../pipeline/contract/tables.ts'
+import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Window } from '../../pipeline/contract/window.ts'
 import type { Format } from './formats.ts'
 import { type PreparedTable, preparedBytes, type TableAnswers, tableAnswers } from './prepared-table.ts'
@@ -19,6 +20,8 @@ export interface Dataset {
   /** False while it has its daily table alone, without authors: the first answer of a server waits for no more. */
   readonly isComplete: boolean
   has(table: Table): boolean
+  /** The dates of the rows of a table, ascending. */
+  dates(table: Table): readonly UtcDate[]
   /**
    * The body of a window that was moved outwards to whole periods. Gzip is composed, not compressed
    * (docs/decisions/0019-serving-windows.md).
@@ -54,6 +57,7 @@ export function datasetOf({ manifest, tables, authors, isComplete }: PreparedRel
     hasGzip: prepared.every(([, { gzip }]) => gzip !== undefined),
     isComplete,
     has: (table) => answersOf.has(table),
+    dates: (table) => find(table).dates,
     answer: (table, window, format, coding = 'identity') =>
       answerOf(find(table).pieces(periodsOf(table, window), format, coding, tailOf(manifest, window, format))),
     rows: (table, window) => find(table).rows(window && periodsOf(table, window)),

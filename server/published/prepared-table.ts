@@ -1,4 +1,5 @@
 import type { Table, TableRow } from '../../pipeline/contract/tables.ts'
+import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Window } from '../../pipeline/contract/window.ts'
 import { compressDates, type GzipPieces, gzipComposer } from './composed-gzip.ts'
 import { type DateRows, ROW_FORMATS, serialiseDates } from './date-rows.ts'
@@ -28,6 +29,8 @@ export function compressTable(table: PreparedTable): PreparedTable {
 }
 
 export interface TableAnswers {
+  /** Those of its rows, ascending. */
+  readonly dates: readonly UtcDate[]
   /** The body with the rows whose date is in `dates`. */
   pieces(dates: Window, format: Format, coding: 'identity' | 'gzip', tail: Buffer): Buffer[]
   /** These rows, or all. */
@@ -49,6 +52,7 @@ export function tableAnswers(table: Table, { dates, rows, gzip }: PreparedTable)
   }
 
   return {
+    dates,
     pieces(window, format, coding, tail) {
       const [from, to] = rangeOf(window)
       if (coding === 'gzip' && composers !== undefined) return composers[format].compose(from, to, tail)

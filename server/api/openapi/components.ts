@@ -29,7 +29,7 @@ import {
   PresetVersionResponse,
   PresetWithDesignatedVersion,
 } from '../../schemas/preset.ts'
-import { RankingsResponse, RankingsRow } from '../../schemas/rankings.ts'
+import { RankingSelectionResponse, RankingsResponse, RankingsRow, SelectedRow } from '../../schemas/rankings.ts'
 
 /** Named schemas. All others are inlined. */
 export const SCHEMAS = {
@@ -39,6 +39,8 @@ export const SCHEMAS = {
   RankingResponse: RankingsResponse,
   RankingRow: RankingsRow,
   RankingMeta,
+  RankingSelectionResponse,
+  SelectedRow,
   ListEmbeddingsModelsResponse,
   EmbeddingsModel,
   PresetResponse,

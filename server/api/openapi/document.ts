@@ -72,11 +72,12 @@ export type ParameterObject = ReturnType<typeof parameters>[number]
 /** Path segments are documented as text, query parameters as parsed values. */
 function parameters(place: 'path' | 'query' | 'header', object: z.ZodObject | undefined) {
   return Object.entries(object?.shape ?? {}).map(([name, zodSchema]) => {
-    const { description, examples, ...schema } = inlineSchema(
+    const { description, examples, explode, ...schema } = inlineSchema(
       zodSchema as z.ZodType,
       place === 'path' ? 'input' : 'output',
     )
-    return { name, in: place, required: place === 'path', ...describing(description, examples), schema }
+    const isList = explode === undefined ? {} : { explode }
+    return { name, in: place, required: place === 'path', ...describing(description, examples), ...isList, schema }
   })
 }
 
@@ -93,7 +94,7 @@ function responses({ answer, errors }: Operation) {
       description: answer.description,
       headers,
       content: {
-        'application/json': { schema: schemaReference(answer.schema), example: answer.example },
+        'application/json': { schema: schemaOf(answer), example: answer.example },
         ...texts(answer.texts),
       },
     },
@@ -102,6 +103,11 @@ function responses({ answer, errors }: Operation) {
       : {}),
     ...Object.fromEntries(statuses.map((status) => [status, errorReference(status)])),
   }
+}
+
+function schemaOf({ schema, otherSchema }: Operation['answer']): JsonSchema {
+  const reference = schemaReference(schema)
+  return otherSchema === undefined ? reference : { anyOf: [reference, schemaReference(otherSchema)] }
 }
 
 function texts(answers: Operation['answer']['texts'] = {}) {
