@@ -6,7 +6,6 @@ import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
 import { counted } from './base/numbers.ts'
-import { changeLog } from './contract/change-log.ts'
 import { ruleOf } from './contract/disclosure.ts'
 import { DISCLOSURE_FILE } from './contract/disclosure-file.ts'
 import {
@@ -23,7 +22,8 @@ import {
 import { type RankingRow, sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
-import { type Changes, changedFacts, compareRows } from './dataset/changes.ts'
+import { tableChanges } from './dataset/change-log.ts'
+import { type Changes, changedFacts, compareTables } from './dataset/changes.ts'
 import {
   type Acceptable,
   assertInvariants,
@@ -47,6 +47,7 @@ import {
   publishedWarnings,
   type RecordCounts,
 } from './dataset/records.ts'
+import { type Restated, restatedBy } from './dataset/restated.ts'
 import { type ChosenChain, findChain, keepChain, previewHistory } from './publication/chosen-chain.ts'
 import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
@@ -64,7 +65,7 @@ import {
   nothingSafe,
 } from './release/disclosed.ts'
 import { type CurrentRelease, type DisclosureControl, openControl, rankingRule } from './release/disclosure-control.ts'
-import { type DraftChanges, describeChanges, type Explanation, restatedDates } from './release/draft-changes.ts'
+import { type DraftChanges, describeChanges, type Explanation } from './release/draft-changes.ts'
 import { currentEntry } from './release/index.ts'
 import { publicHashes } from './release/input-names.ts'
 import { type Input, keepFacts, keptWarnings } from './release/inputs.ts'
@@ -74,7 +75,7 @@ import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
 import { saltsOf } from './release/salt.ts'
 import { draftManifest } from './release/stage.ts'
-import { readManifest, verifyRelease } from './release/verify.ts'
+import { loadRelease, readManifest, verifyRelease } from './release/verify.ts'
 import { contributorFacts, protectionOf } from './rollup/contributors.ts'
 import { type MeasuredRisk, measureContributors } from './rollup/disclosure-report.ts'
 import {
@@ -133,8 +134,8 @@ export interface BuildSummary {
   newest_rows?: RankingRow[]
   /** The version of the release that was or would be made. */
   data_version?: DataVersion | undefined
-  /** Changed dates that were final in the previous release, and the published reason. */
-  restated?: { dates: UtcDate[]; reason: RestatementReason }
+  /** Changed dates, weeks and months that were final in the previous release, and the published reason. */
+  restated?: Restated & { reason: RestatementReason }
   /** For the first release of a new chain: the releases it replaces, and the folder that keeps their files, if any. */
   new_chain?: { replaced: ReleaseName[]; kept_in: string | null }
   /** The size of the public folder after the build. A dry run does not set it. */
@@ -337,9 +338,9 @@ async function release(
     await keepDates(draft, effects.files)
     return summarize('unchanged', current, draft, path(current.release))
   }
-  const previous = current === undefined ? [] : await readBack(database, path(current.release), 'daily')
+  const previous = current && (await loadRelease(database, path(current.release)))
   const changes = dryRun && {
-    changes: { facts, ...compareRows(previous, ranking.rows) },
+    changes: { facts, ...compareTables(previous, ranking) },
     newest_rows: ranking.rows.filter(({ date }) => date === ranking.rows.at(-1)?.date),
   }
   if (isUnchanged) return { ...summarize('unchanged', current, draft, path(current.release)), ...changes }
@@ -353,13 +354,14 @@ async function release(
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
-  const rows = changeLog(previous, ranking.rows)
+  const rows = tableChanges(previous, ranking)
   const isFirst = firstDates(current && (await readCoverage(folder.publicDir)), draft.manifest)
-  const dates = restatedDates(rows, { current, isFirst })
-  const isNewReading = dates.length > 0 && (await wasReread(database))
+  const restated = restatedBy(rows, { current, isFirst })
+  const isRestated = restated.dates.length + restated.periods.length > 0
+  const isNewReading = isRestated && (await wasReread(database))
   const refused = [
     refuseOldCounts(draft.account.oldCounts, draft.manifest, { current, accepted }),
-    isNewReading && explanation.reason === undefined ? refuseNewReading(dates, rows, accepted) : undefined,
+    isNewReading && explanation.reason === undefined ? refuseNewReading(restated, rows, accepted) : undefined,
   ].filter((problem) => problem !== undefined)
   if (refused.length > 0) throw new BuildError(refused.join('\n'))
   const reason = explanation.reason ?? (isNewReading ? 'reading' : 'unspecified')
@@ -367,8 +369,8 @@ async function release(
     { index, current, facts, explanation: { ...explanation, reason }, version_rule: VERSION_RULE, isFirst },
     rows,
   )
-  const restated = dates.length > 0 && { restated: { dates, reason } }
-  const news = { data_version: changed.facts.data_version, ...restated, ...started }
+  const restatement = isRestated && { restated: { ...restated, reason } }
+  const news = { data_version: changed.facts.data_version, ...restatement, ...started }
   if (dryRun) {
     reportStart(chain, effects)
     return { ...summarize('would_release', draft.manifest, draft, path(draft.manifest.release)), ...changes, ...news }

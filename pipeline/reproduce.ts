@@ -8,7 +8,7 @@ import { BuildError, CliError } from './base/errors.ts'
 import { hashFile, namesIn } from './base/files.ts'
 import { sideBySide } from './base/side-by-side.ts'
 import { prepare } from './build.ts'
-import { changeLog } from './contract/change-log.ts'
+import { CHANGES_FILES, type TableChanges } from './contract/change-log.ts'
 import { ruleOf } from './contract/disclosure.ts'
 import {
   DATASET_PATH,
@@ -21,8 +21,9 @@ import {
 } from './contract/manifest.ts'
 import { formOfInputs, type Provenance } from './contract/provenance.ts'
 import { MANIFEST_FILE } from './contract/release-files.ts'
+import type { Table } from './contract/tables.ts'
 import { daysBetween, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
-import { CHANGES_FILE, readChanges } from './dataset/change-log.ts'
+import { readChanges, tableChanges } from './dataset/change-log.ts'
 import { changedFacts, compareRows, type DateChange } from './dataset/changes.ts'
 import { firstDates } from './dataset/first-dates.ts'
 import { releaseEntries } from './publication/publication.ts'
@@ -146,7 +147,7 @@ async function makeAgain(
   )
   const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible, control }
   const prepared = await prepare(workspace, intake, effects)
-  const draft = inFormOf(provenance, prepared.draft)
+  const draft = inFormOf(original, prepared.draft)
   const made = join(workspace.folder, releasePath(manifest.release))
   const again = await stageAgain(original, draft, made, workspace.database, effects)
   const files = await compareFiles(original, workspace.folder, again)
@@ -166,10 +167,14 @@ async function makeAgain(
   }
 }
 
-/** Releases of version 0.4.0 and before list their inputs. */
-function inFormOf(provenance: Provenance | undefined, draft: ReleaseDraft): ReleaseDraft {
-  if (provenance === undefined) return draft
-  return { ...draft, ingredients: { ...draft.ingredients, form: formOfInputs(provenance.inputs) } }
+/** Releases of version 0.4.0 and before list their inputs, and those of 0.6.0 and before have no weeks and months. */
+function inFormOf({ manifest, provenance }: Original, draft: ReleaseDraft): ReleaseDraft {
+  const { tables: _, ...withoutTables } = draft.manifest
+  return {
+    ...draft,
+    ...(manifest.tables === undefined && { manifest: withoutTables }),
+    ...(provenance && { ingredients: { ...draft.ingredients, form: formOfInputs(provenance.inputs) } }),
+  }
 }
 
 async function stageAgain(
@@ -192,7 +197,11 @@ async function stageAgain(
 
 async function changesAsPublished({ folder, manifest }: Original, database: Database): Promise<DraftChanges> {
   const { data_version, version_rule, changes } = manifest
-  const rows = await readChanges(database, join(folder, CHANGES_FILE))
+  const read = (table: Table) => readChanges(database, join(folder, CHANGES_FILES[table]), table)
+  const rows: TableChanges = {
+    daily: await read('daily'),
+    ...(manifest.tables && { weekly: await read('weekly'), monthly: await read('monthly') }),
+  }
   const facts = {
     ...(data_version && { data_version }),
     ...(version_rule && { version_rule }),
@@ -206,7 +215,7 @@ async function changesMadeAgain(
   draft: ReleaseDraft,
   database: Database,
 ): Promise<DraftChanges> {
-  const { rows } = draft.ranking
+  const { rows, periods } = draft.ranking
   const current = previous === undefined ? undefined : await loadRelease(database, previous)
   const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
   const { version_rule } = manifest
@@ -215,7 +224,7 @@ async function changesMadeAgain(
   const explanation = { reason, note }
   return describeChanges(
     { index, current: current?.manifest, facts, explanation, version_rule, isFirst },
-    changeLog(current?.rows ?? [], rows),
+    tableChanges(current, { rows, periods: draft.manifest.tables && periods }),
   )
 }
 

@@ -20,6 +20,7 @@ import { health } from './api/routes/health.ts'
 import { currentKey } from './api/routes/key.ts'
 import { openApi } from './api/routes/openapi.ts'
 import { presetRoutes } from './api/routes/presets.ts'
+import { rankingChanges } from './api/routes/ranking-changes.ts'
 import { rankingsDaily } from './api/routes/rankings-daily.ts'
 import { staticFiles } from './api/routes/static-files.ts'
 import { keepOpenForUnreadBody } from './api/unread-body.ts'
@@ -176,6 +177,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       currentKey(api, { store, usage, now: () => asOf ?? clock() })
       embeddingsModels(api, { catalogue: embeddingsCatalogue(store) })
       presetRoutes(api, { presets: presets(store, clock), store })
+      rankingChanges(api, { findRelease })
       rankingsDaily(api, { findRelease, now: () => asOf ?? clock() })
     },
     { prefix: API },

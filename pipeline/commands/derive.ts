@@ -6,10 +6,11 @@ import { createReporter } from './reporter.ts'
 
 export const derive = new Command('derive')
   .description(
-    'Make CSV, JSON, NDJSON, daily and monthly files from the Parquet file of a release alone, ' +
-      'and compare them with the published ones that lie beside it.',
+    'Make CSV, JSON and NDJSON of each table, and the daily rows of days and months, from the Parquet files of a release ' +
+      'alone, and compare them with the published ones that lie beside them. The tables of weeks and months cannot be made ' +
+      'from the daily one: they come from the sums of all models.',
   )
-  .argument('<place>', 'rankings-daily.parquet, or the folder of a release')
+  .argument('<place>', 'the folder of a release, or the Parquet file of one table')
   .requiredOption('--out <folder>', 'where to; a folder that is empty or not there')
   .option('--json', 'print what was derived as one JSON object on stdout')
   .action(async (place, { out, json = false }) => {
@@ -28,11 +29,13 @@ const MEANINGS: Record<Comparison, string> = {
   not_at_hand: 'with nothing beside them to compare with',
 }
 
-function describe({ release, rows, files, out }: DeriveSummary): string {
+function describe({ release, tables, files, out, cannot_make }: DeriveSummary): string {
   const counts = Map.groupBy(files, ({ comparison }) => comparison)
   const parts = Object.entries(MEANINGS).flatMap(([comparison, meaning]) => {
     const count = counts.get(comparison as Comparison)?.length ?? 0
     return count === 0 ? [] : `${count} ${meaning}`
   })
-  return `${counted(rows, 'row')} of ${release} in ${counted(files.length, 'file')} in ${out}: ${parts.join(', ')}`
+  const rows = tables.map(({ table, rows: count }) => counted(count, `${table} row`)).join(', ')
+  const why = cannot_make.length === 0 ? '' : `; ${cannot_make[0]?.reason}`
+  return `${rows} of ${release} in ${counted(files.length, 'file')} in ${out}: ${parts.join(', ')}${why}`
 }

@@ -99,6 +99,8 @@ function describePublished({ release, numbers, unsafe_numbers, unsafe_dates }: P
   const unsafe = `${formatInteger(unsafe_numbers)} of ${counted(numbers, 'number')} of release ${release}`
   const line = `published ${unsafe} are not safe under this rule, by the records that there are today`
   if (unsafe_numbers === 0) return [line]
+  if (unsafe_dates.length === 0)
+    return [line, '          they are rows of weeks and months, public until the release is withdrawn']
   const ranges = toRanges(unsafe_dates).map(describeRange)
   const more = ranges.length > RANGES_SHOWN ? ', …' : ''
   return [

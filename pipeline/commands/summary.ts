@@ -1,10 +1,11 @@
 import { counted, formatInteger } from '../base/numbers.ts'
 import type { BuildSummary } from '../build.ts'
 import { DEFAULT_RULE } from '../contract/disclosure.ts'
-import type { Changes, DateChange } from '../dataset/changes.ts'
+import type { Changes, DateChange, TableComparison } from '../dataset/changes.ts'
 import type { Warning } from '../dataset/checks.ts'
 import { describeRule, describeUnsafe } from '../dataset/disclosure.ts'
 import { describeShare, howToAdd } from '../dataset/published-share.ts'
+import { describeRestated } from '../dataset/restated.ts'
 
 export function describeSummary(summary: BuildSummary): string {
   const { outcome, synthetic, start_date, end_date, days, models, rows, total_tokens, path } = summary
@@ -62,17 +63,13 @@ function describeChain({ outcome, new_chain }: BuildSummary): string[] {
   return [`  chain     ${isNew}; ${previous} ${kept_in === null ? go : `in ${kept_in}`}`]
 }
 
-const DATES_NAMED = 5
-
 function describeVersion({ outcome, data_version, restated }: BuildSummary): string[] {
   if (data_version === undefined) return []
   const version = `  version   ${data_version}`
   if (restated === undefined) return [version]
-  const { dates, reason } = restated
-  const more = dates.length > DATES_NAMED ? ` and ${dates.length - DATES_NAMED} more` : ''
+  const { reason } = restated
   const advice = outcome === 'would_release' && reason === 'unspecified' ? '; --reason and --note can say why' : ''
-  const named = `${dates.slice(0, DATES_NAMED).join(', ')}${more}`
-  return [version, `  restated  ${counted(dates.length, 'final date')}, ${named}: reason ${reason}${advice}`]
+  return [version, `  restated  ${describeRestated(restated)}: reason ${reason}${advice}`]
 }
 
 function describePublished(published: BuildSummary['published']): string[] {
@@ -161,22 +158,30 @@ function describeWarnings(warnings: readonly Warning[]): string[] {
 
 const DATES_SHOWN = 20
 
+/** Facts that the changes of rows say. */
+const ROW_FACTS = new Set(['content_hash', 'weekly_content_hash', 'monthly_content_hash', 'end_date'])
+
 function describeChanges(changes: Changes | undefined): string[] {
   if (changes === undefined || changes.facts.length === 0) return []
-  const { facts, dates, rows } = changes
-  const count = (wanted: DateChange['change']) => dates.filter(({ change }) => change === wanted).length
-  const besides = rows.before === 0 ? [] : facts.filter((fact) => fact !== 'content_hash' && fact !== 'end_date')
+  const { facts, dates, rows, weekly, monthly } = changes
+  const besides = rows.before === 0 ? [] : facts.filter((fact) => !ROW_FACTS.has(fact))
   return section(
     'changes',
     [
-      `${counted(count('added'), 'date')} added, ${count('changed')} changed, ${count('removed')} removed`,
+      countChanges('date', dates),
       `${formatInteger(rows.before)} -> ${counted(rows.after, 'row')}: ${formatInteger(rows.added)} added, ` +
         `${formatInteger(rows.changed)} with other tokens, ${formatInteger(rows.removed)} removed`,
+      `${countChanges('week', weekly.dates)}; ${countChanges('month', monthly.dates)}`,
       ...(besides.length > 0 ? [`besides the rows: ${besides.join(', ')}`] : []),
       ...dates.toReversed().map(describeDate),
     ],
     DATES_SHOWN,
   )
+}
+
+function countChanges(noun: string, dates: TableComparison['dates']): string {
+  const count = (wanted: DateChange['change']) => dates.filter(({ change }) => change === wanted).length
+  return `${counted(count('added'), noun)} added, ${count('changed')} changed, ${count('removed')} removed`
 }
 
 function describeDate({ date, change, rows_before, rows_after, tokens_before, tokens_after }: DateChange): string {

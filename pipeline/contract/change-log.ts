@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { csvField } from './canonical-csv.ts'
 import { RankingRow } from './ranking.ts'
-import type { Table, TableRow } from './tables.ts'
+import type { PeriodTable, Table, TableRow } from './tables.ts'
 import { UtcDate } from './utc-date.ts'
 
 const Days = z.literal('').or(z.string().regex(/^[1-9]\d?$/))
@@ -21,6 +21,18 @@ export type ChangeRow = z.infer<typeof ChangeRow>
 
 const DAILY_COLUMNS = ['op', 'date', 'model_permaslug', 'tokens_before', 'tokens_after'] as const
 
+/** The file with the changes of a table, in each release that has the table. */
+export const CHANGES_FILES = {
+  daily: 'changes.csv',
+  weekly: 'changes-weekly.csv',
+  monthly: 'changes-monthly.csv',
+} as const satisfies Readonly<Record<Table, string>>
+
+/** What a release changes in each of its tables. */
+export interface TableChanges extends Readonly<Partial<Record<PeriodTable, readonly ChangeRow[]>>> {
+  readonly daily: readonly ChangeRow[]
+}
+
 /** The columns of the changes of a table. */
 export const CHANGE_COLUMNS: Readonly<Record<Table, readonly (keyof ChangeRow)[]>> = {
   daily: DAILY_COLUMNS,
@@ -36,7 +48,8 @@ export function changeLog(before: readonly TableRow[], after: readonly TableRow[
   return dates.flatMap((date) => changesOfDate(previous.get(date) ?? [], newer.get(date) ?? []))
 }
 
-function changesOfDate(before: readonly TableRow[], after: readonly TableRow[]): ChangeRow[] {
+/** The changes of one date. */
+export function changesOfDate(before: readonly TableRow[], after: readonly TableRow[]): ChangeRow[] {
   const previous = new Map(before.map((row) => [row.model_permaslug, row]))
   const present = new Set(after.map(({ model_permaslug }) => model_permaslug))
   const changed = after.flatMap((row): ChangeRow[] => {

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ContentHash, ReleaseName } from './manifest.ts'
 import { RankingRow, Timestamp } from './ranking.ts'
 import { RestatementNote, RestatementReason } from './reason.ts'
+import { PERIOD_TABLES, PeriodRow } from './tables.ts'
 import { UtcDate } from './utc-date.ts'
 
 /** A calendar month in UTC, such as `2026-11`. */
@@ -41,6 +42,21 @@ export type CoverageDay = z.infer<typeof CoverageDay>
 export const CoverageMonth = z.object({ month: UtcMonth }).extend(Published.shape)
 export type CoverageMonth = z.infer<typeof CoverageMonth>
 
+/** The rows of a week or month in the current release. */
+export const CoveredPeriod = z.object({
+  /** The first date of the week or month: that of its rows. */
+  date: UtcDate,
+  status: z.enum(['final', 'provisional']),
+  days: PeriodRow.shape.days,
+  rows: z.int().positive(),
+  total_tokens: Tokens,
+  /** SHA-256 of the canonical CSV of these rows, with the header. */
+  content_hash: ContentHash,
+  /** The release that first had these rows. */
+  release: ReleaseName,
+})
+export type CoveredPeriod = z.infer<typeof CoveredPeriod>
+
 /** `coverage.json`: every date and month up to one release. Version 0.1.0 always started at 2025-01-01. */
 export const Coverage = z.object({
   dataset: z.literal('rankings-daily'),
@@ -51,6 +67,9 @@ export const Coverage = z.object({
   provisional_from: UtcDate,
   days: z.array(CoverageDay),
   months: z.array(CoverageMonth),
+  /** The weeks and months that the current release ranks, if it has these tables. */
+  weekly: z.array(CoveredPeriod).optional(),
+  monthly: z.array(CoveredPeriod).optional(),
 })
 export type Coverage = z.infer<typeof Coverage>
 
@@ -61,7 +80,11 @@ const Difference = z.object({
   tokens_after: Tokens,
 })
 
-/** A release that changed dates the previous release had published as final (DESIGN.md §6.11). */
+/** A changed week or month that was final. */
+export const RestatedPeriod = z.object({ table: z.enum(PERIOD_TABLES), date: UtcDate }).extend(Difference.shape)
+export type RestatedPeriod = z.infer<typeof RestatedPeriod>
+
+/** A release that changed what the previous release had published as final (DESIGN.md §6.11). The sums are of `dates`. */
 export const Restatement = z
   .object({
     id: z.string(),
@@ -71,7 +94,15 @@ export const Restatement = z
     note: RestatementNote.nullable(),
   })
   .extend(Difference.shape)
-  .extend({ dates: z.array(z.object({ date: UtcDate }).extend(Difference.shape)).min(1) })
+  .extend({
+    /** Empty if models outside the top 50 changed weeks or months alone. */
+    dates: z.array(z.object({ date: UtcDate }).extend(Difference.shape)),
+    periods: z.array(RestatedPeriod).min(1).optional(),
+  })
+  .refine(({ dates, periods }) => dates.length > 0 || periods !== undefined, {
+    path: ['dates'],
+    error: 'must have a date, unless weeks or months changed alone',
+  })
 export type Restatement = z.infer<typeof Restatement>
 
 /** `restatements.json`: oldest first. */

@@ -18,6 +18,9 @@ export type PeriodTable = (typeof PERIOD_TABLES)[number]
 /** What the API calls the tables: its parameter `period`. */
 export const TABLE_OF = { day: 'daily', week: 'weekly', month: 'monthly' } as const satisfies Record<string, Table>
 
+/** What a row of each table sums, as the parameter `period` and SQL call it. */
+export const GRAINS = { daily: 'day', weekly: 'week', monthly: 'month' } as const satisfies Record<Table, string>
+
 /** A row of the weekly or the monthly table. Its `date` is the first of its period: a Monday, or the first of a month. */
 export const PeriodRow = RankingRow.extend({
   /** How many dates were summed: those of the period that are published. */

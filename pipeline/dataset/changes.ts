@@ -1,8 +1,9 @@
 import { contentHash } from '../base/text.ts'
 import type { ManifestDraft } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
-import { PERIOD_TABLES } from '../contract/tables.ts'
+import { PERIOD_TABLES, type Table, type TableRow } from '../contract/tables.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
+import { rowsIn, type TableRows } from './change-log.ts'
 
 export interface DateChange {
   date: UtcDate
@@ -13,12 +14,18 @@ export interface DateChange {
   tokens_after: string
 }
 
-export interface Changes {
-  /** The manifest facts that differ; all of them for a first release. */
-  facts: string[]
+export interface TableComparison {
   dates: DateChange[]
   /** Row counts over all dates. `changed`: same date and model, other tokens. */
   rows: { before: number; after: number; added: number; changed: number; removed: number }
+}
+
+export interface Changes extends TableComparison {
+  /** The manifest facts that differ; those of every release for a first one. */
+  facts: string[]
+  /** Weeks and months, by the date of their rows. `changed` rows may sum other dates, too. */
+  weekly: TableComparison
+  monthly: TableComparison
 }
 
 const FACTS = ['content_hash', 'end_date', 'publisher', 'schema', 'version', 'synthetic'] as const
@@ -42,38 +49,49 @@ export function changedFacts(
   return firstProvisional(current) === firstProvisional(draft) ? facts : [...facts, 'day_status']
 }
 
-/** The schema is that of all tables. */
 function textOf(manifest: ManifestDraft, fact: (typeof FACTS)[number]): string | undefined {
-  return JSON.stringify(fact === 'schema' ? [manifest.schema, manifest.tables?.schema] : manifest[fact])
+  return fact === 'schema' ? schemaOf(manifest) : JSON.stringify(manifest[fact])
+}
+
+/** The schemas of all tables of a release, as text to compare. */
+export function schemaOf({ schema, tables }: ManifestDraft): string {
+  return JSON.stringify([schema, tables?.schema])
+}
+
+/** Compares all tables of two releases. */
+export function compareTables(before: TableRows | undefined, after: TableRows): Omit<Changes, 'facts'> {
+  const of = (table: Table) => compareRows(rowsIn(before, table), rowsIn(after, table), table)
+  return { ...of('daily'), weekly: of('weekly'), monthly: of('monthly') }
 }
 
 /** Compares rows in published order by date and model. */
 export function compareRows(
-  before: readonly RankingRow[],
-  after: readonly RankingRow[],
-): Pick<Changes, 'dates' | 'rows'> {
-  const previous = tokensByModel(before)
-  const current = tokensByModel(after)
+  before: readonly TableRow[],
+  after: readonly TableRow[],
+  table: Table = 'daily',
+): TableComparison {
+  const previous = sumsByModel(before)
+  const current = sumsByModel(after)
   const inBoth = [...current].filter(([row]) => previous.has(row))
   return {
-    dates: compareDates(before, after),
+    dates: compareDates(before, after, table),
     rows: {
       before: before.length,
       after: after.length,
       added: current.size - inBoth.length,
-      changed: inBoth.filter(([row, tokens]) => previous.get(row) !== tokens).length,
+      changed: inBoth.filter(([row, sum]) => previous.get(row) !== sum).length,
       removed: previous.size - inBoth.length,
     },
   }
 }
 
-function compareDates(before: readonly RankingRow[], after: readonly RankingRow[]): DateChange[] {
+function compareDates(before: readonly TableRow[], after: readonly TableRow[], table: Table): DateChange[] {
   const previous = Map.groupBy(before, ({ date }) => date)
   const newer = Map.groupBy(after, ({ date }) => date)
   const dates = [...new Set([...previous.keys(), ...newer.keys()])].sort()
   return dates.flatMap((date) => {
     const [rowsBefore, rowsAfter] = [previous.get(date) ?? [], newer.get(date) ?? []]
-    if (contentHash(rowsBefore) === contentHash(rowsAfter)) return []
+    if (contentHash(rowsBefore, table) === contentHash(rowsAfter, table)) return []
     return {
       date,
       change: rowsBefore.length === 0 ? 'added' : rowsAfter.length === 0 ? 'removed' : 'changed',
@@ -85,6 +103,12 @@ function compareDates(before: readonly RankingRow[], after: readonly RankingRow[
   })
 }
 
-function tokensByModel(rows: readonly RankingRow[]): Map<string, string> {
-  return new Map(rows.map(({ date, model_permaslug, total_tokens }) => [`${date} ${model_permaslug}`, total_tokens]))
+/** The tokens of each date and model, and the dates that they sum. */
+function sumsByModel(rows: readonly TableRow[]): Map<string, string> {
+  return new Map(
+    rows.map(({ date, model_permaslug, total_tokens, days }) => [
+      `${date} ${model_permaslug}`,
+      `${total_tokens} ${days}`,
+    ]),
+  )
 }

@@ -13,68 +13,94 @@ CREATE OR REPLACE TEMP TABLE core_parts_disagree (
   source VARCHAR, date DATE, reason VARCHAR, records BIGINT, public_records BIGINT
 )
 
+-- name: create_checked_rows
+-- The rows of all tables, and which dates, weeks and months have frozen dates. Findings of weeks and months begin with
+-- found_in.
+CREATE OR REPLACE TEMP MACRO found_in(grain) AS CASE WHEN grain = 'day' THEN '' ELSE grain || ': ' END;
+
+CREATE OR REPLACE TEMP VIEW core_checked_rows AS
+SELECT 'day' AS grain, date AS first_date, model_permaslug, total_tokens, position FROM out_rankings_daily
+UNION ALL
+SELECT grain, date, model_permaslug, total_tokens, position FROM out_rankings_periods;
+
+CREATE OR REPLACE TEMP VIEW core_checked_frozen AS
+SELECT DISTINCT grain, date_trunc(grain, date)::DATE AS first_date
+FROM core_frozen_dates, (VALUES ('day'), ('week'), ('month')) AS grains (grain)
+
 -- name: doubled_model
--- A model has one row a date.
-SELECT date::VARCHAR AS date, model_permaslug || ' has ' || count(*) || ' rows' AS finding
-FROM out_rankings_daily
-GROUP BY date, model_permaslug
+-- A model has one row a date, week or month.
+SELECT first_date::VARCHAR AS date, found_in(grain) || model_permaslug || ' has ' || count(*) || ' rows' AS finding
+FROM core_checked_rows
+GROUP BY grain, first_date, model_permaslug
 HAVING count(*) > 1
+ORDER BY ALL
 
 -- name: too_many_rows
--- A date has at most $top_models models and one row of the rest.
-SELECT date::VARCHAR AS date, count(*)::VARCHAR || ' rows' AS finding
-FROM out_rankings_daily
-GROUP BY date
+-- A date, week or month has at most $top_models models and one row of the rest.
+SELECT first_date::VARCHAR AS date, found_in(grain) || count(*)::VARCHAR || ' rows' AS finding
+FROM core_checked_rows
+GROUP BY grain, first_date
 HAVING count(*) FILTER (model_permaslug <> $other) > $top_models OR count(*) FILTER (model_permaslug = $other) > 1
+ORDER BY ALL
 
 -- name: other_without_cause
 -- There is a row of the rest only behind $top_models models, but for dates of a disclosure rule.
-SELECT date::VARCHAR AS date, 'has a row of the rest behind ' || (count(*) - 1) || ' models' AS finding
-FROM out_rankings_daily
-WHERE NOT $is_ruled AND date NOT IN (FROM core_frozen_dates)
-GROUP BY date
+SELECT first_date::VARCHAR AS date, found_in(grain) || 'has a row of the rest behind ' || (count(*) - 1) || ' models' AS finding
+FROM core_checked_rows
+ANTI JOIN core_checked_frozen USING (grain, first_date)
+WHERE NOT $is_ruled
+GROUP BY grain, first_date
 HAVING count(*) FILTER (model_permaslug = $other) > 0 AND count(*) <= $top_models
+ORDER BY ALL
 
 -- name: out_of_order
--- Within a date tokens fall, equal ones stand in the order of their slugs, and the row of the rest comes last.
+-- Within a date or period tokens fall, equal ones stand in the order of their slugs, and the row of the rest comes last.
 WITH neighbour AS (
   SELECT
     *,
     lead(model_permaslug) OVER by_position AS next_model,
     lead(total_tokens) OVER by_position AS next_tokens
-  FROM out_rankings_daily
-  WINDOW by_position AS (PARTITION BY date ORDER BY position)
+  FROM core_checked_rows
+  WINDOW by_position AS (PARTITION BY grain, first_date ORDER BY position)
 )
-SELECT date::VARCHAR AS date, model_permaslug || ' stands before ' || next_model AS finding
+SELECT first_date::VARCHAR AS date, found_in(grain) || model_permaslug || ' stands before ' || next_model AS finding
 FROM neighbour
 WHERE model_permaslug = $other AND next_model IS NOT NULL
   OR next_model <> $other AND (total_tokens < next_tokens OR total_tokens = next_tokens AND model_permaslug >= next_model)
+ORDER BY ALL
 
 -- name: not_an_integer_of_64_bits
 -- A number fits the BIGINT of the Parquet file and is more than zero.
-SELECT date::VARCHAR AS date, model_permaslug || ' has ' || total_tokens || ' tokens' AS finding
-FROM out_rankings_daily
+SELECT first_date::VARCHAR AS date, found_in(grain) || model_permaslug || ' has ' || total_tokens || ' tokens' AS finding
+FROM core_checked_rows
 WHERE total_tokens NOT BETWEEN 1 AND 9223372036854775807
+ORDER BY ALL
 
 -- name: lost_tokens
--- The rows of a date add up to the tokens of its public models, when the date is published first.
+-- Rows add up: those of a date that is published first to its public models, those of a week or month to its dates.
 WITH published AS (
-  SELECT date, sum(total_tokens) AS tokens FROM out_rankings_daily GROUP BY date
+  SELECT grain, first_date, sum(total_tokens) AS tokens FROM core_checked_rows GROUP BY ALL
 ),
 counted AS (
-  SELECT date, sum(tokens) AS tokens
+  SELECT 'day' AS grain, date AS first_date, sum(tokens) AS tokens
   FROM core_rollup
-  WHERE date BETWEEN $first_date::DATE AND $last_date::DATE
+  WHERE date BETWEEN $first_date::DATE AND $last_date::DATE AND date NOT IN (FROM core_frozen_dates)
+    AND NOT ($is_ruled AND date NOT IN (SELECT date FROM out_rankings_daily))
   GROUP BY date
+  UNION ALL
+  SELECT grain, date_trunc(grain, date)::DATE, sum(total_tokens)
+  FROM out_rankings_daily, (VALUES ('week'), ('month')) AS grains (grain)
+  GROUP BY ALL
 )
 SELECT
-  date::VARCHAR AS date,
-  'publishes ' || coalesce(published.tokens, 0) || ' tokens of ' || coalesce(counted.tokens, 0) AS finding
+  first_date::VARCHAR AS date,
+  found_in(grain) || 'publishes ' || coalesce(published.tokens, 0) || ' tokens of ' || coalesce(counted.tokens, 0)
+    AS finding
 FROM published
-FULL JOIN counted USING (date)
+FULL JOIN counted USING (grain, first_date)
 WHERE coalesce(published.tokens, 0) <> coalesce(counted.tokens, 0)
-  AND date NOT IN (FROM core_frozen_dates)
-  AND NOT ($is_ruled AND published.tokens IS NULL)
+  AND NOT (grain = 'day' AND first_date IN (FROM core_frozen_dates))
+ORDER BY ALL
 
 -- name: missing_date
 -- Every date between the first and the last one has public usage, but for dates that were taken out.

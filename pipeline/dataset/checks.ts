@@ -31,11 +31,12 @@ export type Warning = z.infer<typeof Warning>
 
 /**
  * Asserts the rules of `out_rankings_daily`, whose dates up to `lastDate` were ranked now, under a disclosure rule if
- * `isRuled`, or are frozen. Throws `BuildError` that names broken rules and rows.
+ * `isRuled`, or are frozen, and of `out_rankings_periods`. Throws `BuildError` that names broken rules and rows.
  */
 export async function assertInvariants(database: Database, lastDate: UtcDate, isRuled = false): Promise<void> {
   const parameters = { ...RANK_PARAMETERS, first_date: DATASET_START, last_date: lastDate, is_ruled: isRuled }
   const broken: string[] = []
+  await database.run('checks/create_checked_rows')
   for (const check of INVARIANTS) {
     const { demand, bound } = readCheck(check, parameters)
     const rows = await database.rows<{ date: UtcDate; finding: string }>(`checks/${check}`, bound)

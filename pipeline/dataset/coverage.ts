@@ -1,8 +1,9 @@
 import { contentHash } from '../base/text.ts'
 import { ruleOf } from '../contract/disclosure.ts'
-import type { Coverage, CoverageDay, CoverageMonth, Published, UtcMonth } from '../contract/history.ts'
+import type { Coverage, CoverageDay, CoverageMonth, CoveredPeriod, Published, UtcMonth } from '../contract/history.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
+import { firstProvisional, type PeriodRows, type PeriodTable } from '../contract/tables.ts'
 import { addDays, DATASET_START, datesBetween, type UtcDate } from '../contract/utc-date.ts'
 import { hasOldCounts } from './old-counts.ts'
 
@@ -34,7 +35,11 @@ const NOTHING: Published = { rows: 0, total_tokens: '0', revision: null, content
 /** The coverage after a release. Pure, so the history can be replayed from the first release. */
 export function advance(
   previous: Coverage | undefined,
-  { manifest, rows }: { manifest: ReleaseFacts; rows: readonly RankingRow[] },
+  {
+    manifest,
+    rows,
+    periods,
+  }: { manifest: ReleaseFacts; rows: readonly RankingRow[]; periods?: PeriodRows | undefined },
 ): Step {
   const { release, as_of, end_date, provisional_from } = manifest
   const days = coverDays(previous, rows, manifest)
@@ -48,6 +53,10 @@ export function advance(
     provisional_from,
     days: days.map(({ after }) => after),
     months: months.map(({ after }) => after),
+    ...(periods && {
+      weekly: coverPeriods('weekly', previous, { manifest, periods }),
+      monthly: coverPeriods('monthly', previous, { manifest, periods }),
+    }),
   }
   const changes = [
     ...days.map((day): Change => ({ ...day, folder: 'daily', name: day.after.date })),
@@ -122,6 +131,28 @@ function coverMonths(
     const before = previous.get(month)
     const own = byMonth.get(month) ?? []
     return { before, after: { month, ...revise(before, own, release) }, rows: own }
+  })
+}
+
+function coverPeriods(
+  table: PeriodTable,
+  previous: Coverage | undefined,
+  { manifest, periods }: { manifest: ReleaseFacts; periods: PeriodRows },
+): CoveredPeriod[] {
+  const provisionalFrom = firstProvisional(table, manifest)
+  const known = new Map(previous?.[table]?.map((period) => [period.date, period]))
+  return [...Map.groupBy(periods[table], ({ date }) => date)].map(([date, rows]) => {
+    const content_hash = contentHash(rows, table)
+    const before = known.get(date)
+    return {
+      date,
+      status: date < provisionalFrom ? 'final' : 'provisional',
+      days: rows[0]?.days ?? 0,
+      rows: rows.length,
+      total_tokens: sumTokens(rows).toString(),
+      content_hash,
+      release: before?.content_hash === content_hash ? before.release : manifest.release,
+    }
   })
 }
 

@@ -1,19 +1,21 @@
-import type { ChangeRow } from '../contract/change-log.ts'
+import type { ChangeRow, TableChanges } from '../contract/change-log.ts'
 import {
   type DataVersion,
   FIRST_DATA_VERSION,
-  provisionalFrom,
   type ReleaseEntry,
   type ReleaseIndex,
   type VersionRule,
 } from '../contract/manifest.ts'
+import { TABLES } from '../contract/tables.ts'
 import type { IsFirst } from './first-dates.ts'
+import { restates } from './restated.ts'
 
 export interface ReleasedChanges {
   /** Undefined for a release of 0.1.0. */
   version_rule: VersionRule | undefined
   facts: readonly string[]
-  changes: readonly ChangeRow[]
+  /** Those of weeks and months count from the second release that has them: the first one changes the schema. */
+  changes: TableChanges
   /** Without it, no date before the previous end date is published for the first time. */
   isFirst?: IsFirst
 }
@@ -39,18 +41,16 @@ type Part = 'major' | 'minor' | 'patch'
 
 function partOf(previous: ReleaseEntry | undefined, { facts, changes, isFirst = () => false }: ReleasedChanges): Part {
   if (previous === undefined || isSchemaChange(facts)) return 'major'
-  const { as_of, end_date } = previous
-  const provisional_from = provisionalFrom(as_of)
-  const isAdded = ({ date }: ChangeRow) => date > end_date || isFirst(date)
-  // Final or missing dates. A release says nothing about dates after its end date.
-  if (changes.some((change) => !isAdded(change) && change.date < provisional_from)) return 'major'
-  return changes.some(isAdded) ? 'minor' : 'patch'
+  const isRestated = restates(previous, isFirst)
+  if (TABLES.some((table) => changes[table]?.some(({ date }) => isRestated(table, date)))) return 'major'
+  const isAdded = ({ date }: ChangeRow) => date > previous.end_date || isFirst(date)
+  return changes.daily.some(isAdded) ? 'minor' : 'patch'
 }
 
 /** The rule of 0.1.0: any change up to the previous end date is MAJOR. */
-function partBefore(previous: ReleaseEntry | undefined, { changes }: ReleasedChanges): Part {
-  if (changes.length === 0) return 'patch'
-  const isAppend = previous !== undefined && changes.every(({ date }) => date > previous.end_date)
+function partBefore(previous: ReleaseEntry | undefined, { changes: { daily } }: ReleasedChanges): Part {
+  if (daily.length === 0) return 'patch'
+  const isAppend = previous !== undefined && daily.every(({ date }) => date > previous.end_date)
   return isAppend ? 'minor' : 'major'
 }
 

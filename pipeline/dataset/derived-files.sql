@@ -7,11 +7,11 @@ SELECT
   coalesce(name, '') AS name,
   coalesce(author, '') AS author,
   aliases,
-  first_date,
-  last_date,
+  coalesce(first_date, '') AS first_date,
+  coalesce(last_date, '') AS last_date,
   days,
-  best_rank,
-  best_rank_date,
+  coalesce(best_rank, '') AS best_rank,
+  coalesce(best_rank_date, '') AS best_rank_date,
   total_tokens
 FROM read_csv(
   $path,

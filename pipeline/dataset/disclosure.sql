@@ -47,14 +47,19 @@ SELECT
   OR contributors >= min_contributors AND 100 * (protected - first - second) >= p_percent * first AS is_safe
 FROM compared
 
--- name: create_cells
--- Every model on every date that is not frozen.
+-- name: create_measured_dates
+-- The dates whose cells are measured: those that are ranked now.
 CREATE TEMP TABLE IF NOT EXISTS core_frozen_dates (date DATE);
 
-CREATE OR REPLACE TEMP VIEW core_model_contributions AS
-SELECT * RENAME (model_permaslug AS cell) FROM core_contributions
+CREATE OR REPLACE TEMP TABLE core_measured_dates AS
+SELECT DISTINCT date FROM core_contributions
 WHERE date BETWEEN getvariable('first_date')::DATE AND getvariable('last_date')::DATE
-  AND date NOT IN (FROM core_frozen_dates);
+  AND date NOT IN (FROM core_frozen_dates)
+
+-- name: create_cells
+-- Every model on every measured date.
+CREATE OR REPLACE TEMP VIEW core_model_contributions AS
+SELECT * RENAME (model_permaslug AS cell) FROM core_contributions SEMI JOIN core_measured_dates USING (date);
 
 CREATE OR REPLACE TEMP TABLE core_cells AS
 FROM measured_cells('core_model_contributions', getvariable('min_contributors'), getvariable('p_percent'));
@@ -75,43 +80,59 @@ UNION ALL
 SELECT *, true
 FROM measured_cells('core_unnamed_contributions', getvariable('min_contributors'), getvariable('p_percent'))
 
--- name: create_named
--- The largest safe models of each date. The row of the rest is measured for all dates.
-CREATE OR REPLACE TEMP TABLE core_named AS
+-- name: create_apart
+-- Models that are apart from the row of the rest: first the largest safe ones of each date. The rest is measured for all
+-- dates.
+CREATE OR REPLACE TEMP VIEW core_safe AS
 SELECT date, cell AS model_permaslug, tokens, row_number() OVER (PARTITION BY date ORDER BY tokens DESC, cell) AS position
 FROM core_cells
-WHERE is_safe
-QUALIFY position <= getvariable('top_models');
+WHERE is_safe;
 
+CREATE OR REPLACE TEMP TABLE core_apart AS FROM core_safe WHERE position <= getvariable('top_models');
+
+CREATE OR REPLACE TEMP TABLE core_measure AS SELECT DISTINCT date FROM core_cells
+
+-- name: create_rest
 CREATE OR REPLACE TEMP TABLE core_rest (
   date DATE, cell VARCHAR, tokens HUGEINT, protected HUGEINT, contributors BIGINT, largest HUGEINT, is_safe BOOLEAN
 );
-
-CREATE OR REPLACE TEMP TABLE core_measure AS SELECT DISTINCT date FROM core_cells;
 
 CREATE OR REPLACE TEMP VIEW core_rest_contributions AS
 SELECT * EXCLUDE (model_permaslug), 'rest' AS cell
 FROM core_contributions
 SEMI JOIN core_measure USING (date)
-ANTI JOIN core_named USING (date, model_permaslug)
+ANTI JOIN core_apart USING (date, model_permaslug)
 
 -- name: measure_rest
 -- The row of the rest of the dates in core_measure.
 DELETE FROM core_rest WHERE date IN (FROM core_measure);
 
 INSERT INTO core_rest
-FROM measured_cells('core_rest_contributions', getvariable('min_contributors'), getvariable('p_percent'));
+FROM measured_cells('core_rest_contributions', getvariable('min_contributors'), getvariable('p_percent'))
 
--- Dates whose rest is unsafe and still has a named model to take.
+-- name: join_smallest
+-- Dates whose rest is unsafe and still has a model apart to take.
 CREATE OR REPLACE TEMP TABLE core_measure AS
-SELECT DISTINCT date FROM core_named SEMI JOIN (FROM core_rest WHERE NOT is_safe) USING (date);
+SELECT DISTINCT date FROM core_apart SEMI JOIN (FROM core_rest WHERE NOT is_safe) USING (date);
 
--- The smallest named model of each joins the rest.
-DELETE FROM core_named
-WHERE (date, position) IN (SELECT (date, max(position)) FROM core_named SEMI JOIN core_measure USING (date) GROUP BY date)
+-- The smallest of each joins the rest.
+DELETE FROM core_apart
+WHERE (date, position) IN (SELECT (date, max(position)) FROM core_apart SEMI JOIN core_measure USING (date) GROUP BY date)
 
 -- name: left_to_measure
 SELECT count(*) AS dates FROM core_measure
+
+-- name: create_named
+CREATE OR REPLACE TEMP TABLE core_named AS FROM core_apart
+
+-- name: split_rest
+-- Where the row of the rest is safe, each safe model in it is set apart. What is left may be unsafe then.
+CREATE OR REPLACE TEMP TABLE core_measure AS SELECT date FROM core_rest WHERE is_safe;
+
+INSERT INTO core_apart
+FROM core_safe
+SEMI JOIN core_measure USING (date)
+ANTI JOIN core_named USING (date, model_permaslug)
 
 -- name: create_rankings
 -- The published rows. A date on which nothing safe is left has none.
@@ -121,7 +142,11 @@ UNION ALL
 SELECT date, $other, tokens, $top_models + 1 FROM core_rest WHERE is_safe
 
 -- name: create_atoms
-CREATE OR REPLACE TEMP TABLE core_atoms AS SELECT date, model_permaslug, total_tokens AS tokens FROM out_rankings_daily
+-- Each model apart, and what is left of the rest, are safe. So is each sum of them (docs/decisions/0027).
+CREATE OR REPLACE TEMP TABLE core_atoms AS
+SELECT date, model_permaslug, tokens FROM core_apart
+UNION ALL
+SELECT date, $other, tokens FROM core_rest WHERE is_safe
 
 -- name: joined_cells
 -- How many of the largest models of each date joined the row of the rest.
@@ -167,47 +192,85 @@ SELECT
     ANTI JOIN (FROM core_rest WHERE NOT is_safe) USING (date)) AS named_tokens
 
 -- name: create_derived
--- Numbers that readers can compute from the published rows, as sums of rows; filled by attackRows.
-CREATE OR REPLACE TEMP TABLE core_derived (number INTEGER, date DATE, model_permaslug VARCHAR);
+-- Numbers that readers can compute from the published rows, as sums of rows; filled by unsafeSums.
+CREATE OR REPLACE TEMP TABLE core_derived (
+  number INTEGER, grain VARCHAR, date DATE, model_permaslug VARCHAR, factor INTEGER
+);
 
-CREATE OR REPLACE TEMP VIEW core_derived_contributions AS
+-- What each published row is the sum of.
+CREATE OR REPLACE TEMP VIEW core_parts AS
 WITH published AS (
-  SELECT
-    contribution.date,
-    coalesce(named.model_permaslug, 'other') AS model_permaslug,
-    contributor,
-    is_exempt,
-    sum(contribution.tokens)::HUGEINT AS tokens
-  FROM core_contributions AS contribution
-  LEFT JOIN core_named AS named
-    ON contribution.date = named.date AND contribution.model_permaslug = named.model_permaslug
-  GROUP BY ALL
+  SELECT 'day' AS grain, date, model_permaslug FROM out_rankings_daily
+  UNION ALL
+  SELECT grain, date, model_permaslug FROM out_rankings_periods
+),
+part AS (
+  SELECT DISTINCT grain, date_trunc(grain, date)::DATE AS first_date, date, model_permaslug
+  FROM core_contributions
+  CROSS JOIN (SELECT DISTINCT grain FROM published)
+  SEMI JOIN out_rankings_daily USING (date)
 )
--- A number may span dates: it is a cell without one.
-SELECT NULL::DATE AS date, number AS cell, contributor, is_exempt, tokens
-FROM published
-JOIN core_derived USING (date, model_permaslug)
+SELECT
+  part.grain,
+  part.first_date,
+  coalesce(published.model_permaslug, 'other') AS row_model,
+  part.date,
+  part.model_permaslug
+FROM part
+LEFT JOIN published
+  ON part.grain = published.grain AND part.first_date = published.date
+    AND part.model_permaslug = published.model_permaslug;
 
--- name: create_published
--- The rows of a release; filled by unsafeRows.
-CREATE OR REPLACE TEMP TABLE core_published (date DATE, model_permaslug VARCHAR);
-
-CREATE OR REPLACE TEMP VIEW core_published_contributions AS
-SELECT contribution.date, coalesce(row.model_permaslug, 'other') AS cell, contributor, is_exempt, tokens
-FROM core_contributions AS contribution
-LEFT JOIN core_published AS row
-  ON contribution.date = row.date AND contribution.model_permaslug = row.model_permaslug
-
--- name: unsafe_published
--- How many of them are there today, and how many are not safe.
-SELECT strftime(date, '%Y-%m-%d') AS date, count(*) AS numbers, count(*) FILTER (NOT is_safe) AS unsafe_numbers
-FROM measured_cells('core_published_contributions', getvariable('min_contributors'), getvariable('p_percent')) AS measured
-SEMI JOIN core_published AS row ON measured.date = row.date AND measured.cell = row.model_permaslug
-GROUP BY ALL
-ORDER BY ALL
+-- A number may span dates: it is a cell without one. Who knows her own part takes it out, added or subtracted.
+CREATE OR REPLACE TEMP VIEW core_derived_contributions AS
+WITH counted AS (
+  SELECT number, part.date, part.model_permaslug, sum(factor) AS times
+  FROM core_derived AS derived
+  JOIN core_parts AS part
+    ON derived.grain = part.grain AND derived.date = first_date AND derived.model_permaslug = row_model
+  GROUP BY ALL
+  HAVING sum(factor) <> 0
+)
+SELECT NULL::DATE AS date, number AS cell, contributor, is_exempt, abs(times)::HUGEINT * tokens AS tokens
+FROM counted
+JOIN core_contributions USING (date, model_permaslug)
 
 -- name: unsafe_derived
 SELECT cell AS number
 FROM measured_cells('core_derived_contributions', getvariable('min_contributors'), getvariable('p_percent'))
 WHERE NOT is_safe
+ORDER BY ALL
+
+-- name: create_published
+-- The rows of a release; filled by unsafeRows.
+CREATE OR REPLACE TEMP TABLE core_published (grain VARCHAR, date DATE, model_permaslug VARCHAR);
+
+CREATE OR REPLACE TEMP VIEW core_published_contributions AS
+WITH summed AS (
+  SELECT grain, date_trunc(grain, date)::DATE AS first_date, model_permaslug, contributor, is_exempt, tokens
+  FROM core_contributions
+  CROSS JOIN (SELECT DISTINCT grain FROM core_published)
+  SEMI JOIN (FROM core_published WHERE grain = 'day') USING (date)
+)
+SELECT
+  first_date AS date,
+  summed.grain || ' ' || coalesce(published.model_permaslug, 'other') AS cell,
+  contributor,
+  is_exempt,
+  tokens
+FROM summed
+LEFT JOIN core_published AS published
+  ON summed.grain = published.grain AND first_date = published.date
+    AND summed.model_permaslug = published.model_permaslug
+
+-- name: unsafe_published
+-- How many of them are there today, and how many are not safe.
+SELECT
+  grain,
+  strftime(measured.date, '%Y-%m-%d') AS date,
+  count(*) AS numbers,
+  count(*) FILTER (NOT is_safe) AS unsafe_numbers
+FROM measured_cells('core_published_contributions', getvariable('min_contributors'), getvariable('p_percent')) AS measured
+JOIN core_published AS published ON measured.date = published.date AND cell = grain || ' ' || model_permaslug
+GROUP BY ALL
 ORDER BY ALL

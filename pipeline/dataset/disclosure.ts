@@ -1,8 +1,10 @@
 import type { Database } from '../base/database.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
 import type { DisclosureRule, Protected } from '../contract/disclosure.ts'
-import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
+import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
+import { GRAINS, TABLES, type Table, type TableRow } from '../contract/tables.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
+import type { Derived, PublishedRows } from './derived.ts'
 
 /** How much of a ranking without a rule the rule would not let through. A cell is one published number. */
 export interface DisclosureRisk {
@@ -58,9 +60,48 @@ export function describeUnsafe({ unsafe_cells, cells }: DisclosureRisk): string 
  */
 export async function applyRule(database: Database, rule: DisclosureRule, lastDate: UtcDate): Promise<void> {
   await measureCells(database, rule, lastDate)
+  await database.script('disclosure/create_apart')
+  await database.script('disclosure/create_rest')
+  await joinUntilSafe(database)
   await database.script('disclosure/create_named')
-  do await database.script('disclosure/measure_rest')
-  while (await hasMore(database))
+}
+
+/**
+ * Sets the safe models of each safe rest apart, but for the smallest ones that make what is left safe, and makes
+ * `core_atoms` of all that is apart. After `applyRule`, whose `core_rest` is what is left then.
+ */
+export async function splitRest(database: Database): Promise<void> {
+  await database.script('disclosure/split_rest')
+  await joinUntilSafe(database)
+  await database.run('disclosure/create_atoms', { other: OTHER })
+}
+
+/**
+ * The same for the published rows of `core_frozen`, as far as the contributions of today are theirs and their rest is safe.
+ * Fills `core_frozen_atoms`.
+ */
+export async function splitFrozen(database: Database): Promise<void> {
+  for (const rule of await database.rows<Record<keyof DisclosureRule, bigint>>('frozen/split_rules')) {
+    await database.setVariable('min_contributors', Number(rule.min_contributors))
+    await database.setVariable('p_percent', Number(rule.p_percent))
+    await database.script('frozen/measure_unsplit')
+    await database.script('disclosure/define_measured_cells')
+    await database.script('disclosure/create_cells')
+    await database.script('disclosure/create_apart')
+    await database.script('frozen/keep_named')
+    await database.script('disclosure/create_rest')
+    await database.script('disclosure/measure_rest')
+    await database.script('disclosure/create_named')
+    await splitRest(database)
+    await database.script('frozen/add_split')
+  }
+}
+
+async function joinUntilSafe(database: Database): Promise<void> {
+  do {
+    await database.script('disclosure/measure_rest')
+    await database.script('disclosure/join_smallest')
+  } while (await hasMore(database))
 }
 
 async function hasMore(database: Database): Promise<boolean> {
@@ -80,6 +121,7 @@ async function measureCells(database: Database, rule: DisclosureRule, lastDate: 
   }
   for (const [name, value] of Object.entries(variables)) await database.setVariable(name, value)
   await database.script('disclosure/define_measured_cells')
+  await database.script('disclosure/create_measured_dates')
   await database.script('disclosure/create_cells')
 }
 
@@ -88,34 +130,40 @@ export async function rankSafe(database: Database): Promise<void> {
   await database.run('disclosure/create_rankings', { other: OTHER, top_models: TOP_MODELS })
 }
 
-/** Which of the sums of rows of `rankSafe` are not safe, by their position. */
-export async function unsafeSums(database: Database, sums: Iterable<readonly RankingRow[]>): Promise<number[]> {
+/** Which of the numbers of readers of `out_rankings_daily` and `out_rankings_periods` are not safe, by their position. */
+export async function unsafeSums(database: Database, numbers: Iterable<Derived>): Promise<number[]> {
   await database.script('disclosure/create_derived')
-  const terms = Array.from(sums, (rows, position) =>
-    rows.map(({ date, model_permaslug }) => [`${position}`, date, model_permaslug]),
+  const terms = Array.from(numbers, (each, position) =>
+    each.terms.map(({ table, row, factor }) => {
+      return [`${position}`, GRAINS[table], row.date, row.model_permaslug, `${factor}`]
+    }),
   )
   await database.append('core_derived', terms.flat())
   const unsafe = await database.rows<{ number: number }>('disclosure/unsafe_derived')
   return unsafe.map(({ number }) => number)
 }
 
-/** Published rows of a date, as today's contributions measure them. */
+/** Published rows of a date or period, as today's contributions measure them. */
 export interface MeasuredRows {
+  grain: (typeof GRAINS)[Table]
   date: UtcDate
   numbers: number
   unsafe_numbers: number
 }
 
-/** Measures published rows by the rule of `applyRule`. Rows without usage today are left out. */
-export async function unsafeRows(database: Database, rows: readonly RankingRow[]): Promise<MeasuredRows[]> {
+/** Measures the rows of a release by the rule of `applyRule`. Rows without usage today are left out. */
+export async function unsafeRows(database: Database, { rows, periods }: PublishedRows): Promise<MeasuredRows[]> {
   await database.script('disclosure/create_published')
-  await database.append(
-    'core_published',
-    rows.map(({ date, model_permaslug }) => [date, model_permaslug]),
-  )
+  for (const table of TABLES) {
+    const own: readonly TableRow[] = table === 'daily' ? rows : (periods?.[table] ?? [])
+    await database.append(
+      'core_published',
+      own.map(({ date, model_permaslug }) => [GRAINS[table], date, model_permaslug]),
+    )
+  }
   const measured = await database.rows<InDatabase<MeasuredRows>>('disclosure/unsafe_published')
-  return measured.map(({ date, numbers, unsafe_numbers }) => {
-    return { date, numbers: Number(numbers), unsafe_numbers: Number(unsafe_numbers) }
+  return measured.map(({ grain, date, numbers, unsafe_numbers }) => {
+    return { grain, date, numbers: Number(numbers), unsafe_numbers: Number(unsafe_numbers) }
   })
 }
 

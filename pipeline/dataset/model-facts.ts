@@ -1,6 +1,7 @@
 import { byCodePoints } from '../contract/code-points.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
+import { PERIOD_TABLES, type PeriodRows } from '../contract/tables.ts'
 import type { ModelNames } from '../raw/registry.ts'
 
 export interface Appearance {
@@ -29,26 +30,41 @@ export function appearances(rows: readonly RankingRow[]): Map<string, Appearance
   return byModel
 }
 
-/** One row per model, most tokens first, then by the slug's code points. Without `namesOf`, names are empty. */
+/**
+ * One row per model that days, weeks or months name, most tokens first, then by the slug's code points. Without `namesOf`,
+ * names are empty.
+ */
 export function modelFacts(
-  rows: readonly RankingRow[],
+  { rows, periods }: { rows: readonly RankingRow[]; periods: PeriodRows | undefined },
   namesOf: (slug: string) => ModelNames = () => NAMELESS,
 ): ModelFacts[] {
-  const models = [...appearances(rows)].map(([slug, list]) => ({ slug, list, total: sumOf(list) }))
+  const byModel = appearances(rows)
+  for (const slug of namedIn(periods)) if (!byModel.has(slug)) byModel.set(slug, [])
+  const models = [...byModel].map(([slug, list]) => ({ slug, list, total: sumOf(list) }))
   models.sort((a, b) => (a.total === b.total ? byCodePoints(a.slug, b.slug) : a.total > b.total ? -1 : 1))
   return models.map(({ slug, list, total }) => {
-    const best = list.reduce((found, each) => (each.rank < found.rank ? each : found))
+    const best = list.reduce<Appearance | undefined>(
+      (found, each) => (found === undefined || each.rank < found.rank ? each : found),
+      undefined,
+    )
     return {
       model_permaslug: slug,
       ...namesOf(slug),
-      first_date: list[0]?.date ?? best.date,
-      last_date: list.at(-1)?.date ?? best.date,
+      first_date: list[0]?.date ?? '',
+      last_date: list.at(-1)?.date ?? '',
       days: list.length,
-      best_rank: best.rank,
-      best_rank_date: best.date,
+      best_rank: best?.rank ?? '',
+      best_rank_date: best?.date ?? '',
       total_tokens: total.toString(),
     }
   })
+}
+
+function namedIn(periods: PeriodRows | undefined): Set<string> {
+  const rows = PERIOD_TABLES.flatMap((table) => periods?.[table] ?? [])
+  const slugs = new Set(rows.map(({ model_permaslug }) => model_permaslug))
+  slugs.delete(OTHER)
+  return slugs
 }
 
 function sumOf(list: readonly Appearance[]): bigint {

@@ -4,7 +4,6 @@ import { BuildError } from '../base/errors.ts'
 import { jsonIfAny, parse } from '../base/json.ts'
 import { csvField } from '../contract/canonical-csv.ts'
 import { ModelFacts } from '../contract/model-facts.ts'
-import type { RankingRow } from '../contract/ranking.ts'
 import { modelFacts } from './model-facts.ts'
 
 export const MODELS_FILE = 'models.csv'
@@ -34,7 +33,7 @@ function fieldOf(value: ModelFacts[keyof ModelFacts]): string {
 
 const Count = z
   .string()
-  .regex(/^[1-9]\d*$/, { error: 'must be a whole number' })
+  .regex(/^(0|[1-9]\d*)$/, { error: 'must be a whole number' })
   .transform(Number)
 
 const Aliases = z.string().transform((text, context): string[] => {
@@ -44,7 +43,7 @@ const Aliases = z.string().transform((text, context): string[] => {
   return z.NEVER
 })
 
-const Line = z.object({ ...ModelFacts.shape, aliases: Aliases, days: Count, best_rank: Count })
+const Line = z.object({ ...ModelFacts.shape, aliases: Aliases, days: Count, best_rank: z.literal('').or(Count) })
 
 /** Reads a published `models.csv`. Throws `BuildError` if it does not have the published format. */
 export async function readModels(database: Database, path: string): Promise<ModelFacts[]> {
@@ -53,9 +52,13 @@ export async function readModels(database: Database, path: string): Promise<Mode
 }
 
 /** Verifies what follows from the rows; names do not. Throws `BuildError` that names the first wrong model. */
-export async function verifyModels(database: Database, path: string, rows: readonly RankingRow[]): Promise<void> {
+export async function verifyModels(
+  database: Database,
+  path: string,
+  tables: Parameters<typeof modelFacts>[0],
+): Promise<void> {
   const found = (await readModels(database, path)).map(factsOfRows)
-  const expected = modelFacts(rows).map(factsOfRows)
+  const expected = modelFacts(tables).map(factsOfRows)
   const lines = Math.max(found.length, expected.length)
   const wrong = Array.from({ length: lines }, (_, line) => line).find((line) => found[line] !== expected[line])
   if (wrong === undefined) return

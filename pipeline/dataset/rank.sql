@@ -23,13 +23,16 @@ UNION ALL
 SELECT date, $other, sum(tokens), $top_models + 1 FROM ranked WHERE position > $top_models GROUP BY date
 
 -- name: create_hidden
--- Models that have tokens in the atom $other of a date: no week or month that has the date names them.
+-- Models that have tokens in the atom $other of a date: no week or month that has the date names them. Of frozen dates the
+-- list of published dates says which ones, so that late records change no week.
 CREATE OR REPLACE TEMP TABLE core_hidden AS
 SELECT DISTINCT date, model_permaslug
 FROM core_rollup
 SEMI JOIN (FROM core_atoms WHERE model_permaslug = $other) USING (date)
 ANTI JOIN core_atoms USING (date, model_permaslug)
-WHERE tokens > 0
+WHERE tokens > 0 AND (date NOT IN (FROM core_frozen_dates) OR date IN (SELECT date FROM core_unsplit))
+UNION ALL
+FROM core_frozen_hidden
 
 -- name: create_periods
 -- The rows of weeks and months, with the dates that each sums; filled by add_periods for each table.

@@ -1,16 +1,18 @@
 import type { Database, SqlParameters } from '../base/database.ts'
 import type { DisclosureSettings } from '../contract/disclosure.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
-import type { PeriodRow, PeriodRows, PeriodTable } from '../contract/tables.ts'
+import { GRAINS, PERIOD_TABLES, type PeriodRow, type PeriodRows, type PeriodTable } from '../contract/tables.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
-import { applyRule, joinedCells, rankSafe } from './disclosure.ts'
+import { applyRule, joinedCells, rankSafe, splitRest } from './disclosure.ts'
 import {
   addFrozen,
   type FrozenDate,
   findLate,
+  findSplits,
   findUnpublished,
   freeze,
   type LateDate,
+  type SplitOther,
   type UnpublishedDate,
 } from './frozen.ts'
 
@@ -21,6 +23,8 @@ export interface Ranking {
   /** Models with tokens on a published date, including those summed as the rest. */
   models: number
   outside: { date: UtcDate; records: bigint; tokens: string }[]
+  /** How `other` is split, by date, as far as the list of published dates does not say it yet. Private. */
+  splits: ReadonlyMap<UtcDate, SplitOther>
   /** What a disclosure rule did, if one is in force. Private. */
   ruled: RuledRanking | undefined
 }
@@ -42,9 +46,6 @@ export interface RankingRule {
 
 const NO_RULE: RankingRule = { rule: undefined, frozen: [] }
 
-/** What `date_trunc` calls the periods of a table. */
-export const GRAINS: Readonly<Record<PeriodTable, string>> = { weekly: 'week', monthly: 'month' }
-
 /** Ranks `core_rollup` up to `lastDate` into `out_rankings_daily`: per date the top models and the rest. */
 export async function rank(
   database: Database,
@@ -52,21 +53,33 @@ export async function rank(
   { rule, frozen }: RankingRule = NO_RULE,
 ): Promise<Ranking> {
   const dates = { first_date: DATASET_START, last_date: lastDate }
-  await freeze(database, frozen)
+  await freeze(database, frozen, rule)
   if (rule === undefined) {
     await database.run('rank/create_atoms', dates)
     await database.run('rank/create_rankings', RANK_PARAMETERS)
   } else await rankUnder(database, rule, lastDate)
   await addFrozen(database)
   const [published] = await database.rows<{ records: bigint; models: bigint }>('rank/published', dates)
+  const rows = await database.rows<RankingRow>('rank/rows')
+  const periods = await rankPeriods(database)
+  const dates_with_rows = new Set(rows.map(({ date }) => date))
   return {
-    rows: await database.rows<RankingRow>('rank/rows'),
-    periods: await rankPeriods(database),
+    rows,
+    periods,
+    splits: await findSplits(database, dates_with_rows, { frozen, isRuled: rule !== undefined }),
     published_records: published?.records ?? 0n,
     models: Number(published?.models ?? 0n),
     outside: await database.rows<Ranking['outside'][number]>('rank/outside', dates),
     ruled: rule && (await describeRuled(database, openUntil(lastDate, rule))),
   }
+}
+
+/** Ranks days, weeks and months of what the rule of `applyRule` lets through, as if no date were published yet. */
+export async function rankAnew(database: Database): Promise<Pick<Ranking, 'rows' | 'periods'>> {
+  await freeze(database, [])
+  await rankSafe(database)
+  await splitRest(database)
+  return { rows: await database.rows<RankingRow>('rank/rows'), periods: await rankPeriods(database) }
 }
 
 /** Ranks weeks and months by the tokens of all models (DESIGN.md §6.16) into `out_rankings_periods`. */
@@ -81,6 +94,17 @@ async function rankPeriods(database: Database): Promise<PeriodRows> {
   return { weekly: await rowsOf('weekly'), monthly: await rowsOf('monthly') }
 }
 
+/** Fills `out_rankings_periods` with the rows of a release. */
+export async function restorePeriods(database: Database, periods: PeriodRows): Promise<void> {
+  await database.run('rank/create_periods')
+  for (const table of PERIOD_TABLES) {
+    const rows = periods[table].map(({ date, model_permaslug, total_tokens, days }, position) => {
+      return [GRAINS[table], date, model_permaslug, total_tokens, `${position}`, `${days}`]
+    })
+    await database.append('out_rankings_periods', rows)
+  }
+}
+
 /** The newest date that a rule publishes when `lastDate` is the last completed one. */
 function openUntil(lastDate: UtcDate, { publish_after_days }: DisclosureSettings): UtcDate {
   return addDays(lastDate, -publish_after_days)
@@ -89,7 +113,7 @@ function openUntil(lastDate: UtcDate, { publish_after_days }: DisclosureSettings
 async function rankUnder(database: Database, rule: DisclosureSettings, lastDate: UtcDate): Promise<void> {
   await applyRule(database, rule, openUntil(lastDate, rule))
   await rankSafe(database)
-  await database.run('disclosure/create_atoms')
+  await splitRest(database)
 }
 
 async function describeRuled(database: Database, last_date: UtcDate): Promise<RuledRanking> {

@@ -4,10 +4,11 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
+import { CHANGES_FILES } from '../contract/change-log.ts'
 import type { DateRange } from '../contract/manifest.ts'
 import { type DataFile, QUALITY_FILE } from '../contract/release-files.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import { CHANGES_FILE, readChanges } from '../dataset/change-log.ts'
+import { readChanges } from '../dataset/change-log.ts'
 import { readManifest } from '../release/verify.ts'
 
 /** What a release tells of some dates. */
@@ -28,7 +29,7 @@ export async function toldOf(folder: string, range: DateRange, database: Databas
   const { days, files } = await readManifest(folder)
   const has = (name: string) => files.some((file) => file.path === name)
   const besides = [
-    ...(has(CHANGES_FILE) ? await readChanges(database, join(folder, CHANGES_FILE)) : []),
+    ...(has(CHANGES_FILES.daily) ? await readChanges(database, join(folder, CHANGES_FILES.daily)) : []),
     ...(has(QUALITY_FILE) ? await daysOfQuality(join(folder, QUALITY_FILE)) : []),
   ]
   const isAny = dates.length > 0 || besides.some(({ date }) => isBetween(date, range))

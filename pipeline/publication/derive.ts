@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import { type Database, DUCKDB_VERSION } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError, CliError } from '../base/errors.ts'
+import { BuildError, CliError, naming } from '../base/errors.ts'
 import { namesIn, readIfAny, statsIfAny } from '../base/files.ts'
 import { jsonIfAny, parse } from '../base/json.ts'
 import { counted } from '../base/numbers.ts'
@@ -13,7 +13,9 @@ import { contentHash, writeJson } from '../base/text.ts'
 import { ContentHash, provisionalFrom, ReleaseName } from '../contract/manifest.ts'
 import { PERIOD_FORMATS } from '../contract/published-paths.ts'
 import { DATASET_VERSION, type RankingMeta, RankingResponse, type RankingRow, Timestamp } from '../contract/ranking.ts'
-import { type DataFile, MANIFEST_FILE } from '../contract/release-files.ts'
+import { dataFile, MANIFEST_FILE } from '../contract/release-files.ts'
+import { PERIOD_TABLES, type PeriodTable, TABLES, type Table, type TableRow } from '../contract/tables.ts'
+import { UtcDate } from '../contract/utc-date.ts'
 import { advance, type Revision } from '../dataset/coverage.ts'
 import { readParquet } from '../release/read-back.ts'
 import { renderRows } from '../release/stage.ts'
@@ -21,6 +23,10 @@ import { datesOf, type PeriodFormat, pointerPath, revisionText } from './periods
 
 const Footer = z.object({
   dataset: z.literal('rankings-daily'),
+  table: z.enum(PERIOD_TABLES).optional(),
+  /** Those of the release, in the files of weeks and months: their rows do not tell. */
+  start_date: UtcDate.optional(),
+  end_date: UtcDate.optional(),
   release: ReleaseName,
   as_of: Timestamp,
   schema_version: z.literal(DATASET_VERSION),
@@ -45,64 +51,117 @@ export interface DerivedFile {
 export interface DeriveSummary {
   release: ReleaseName
   as_of: Timestamp
+  /** Of the first of `tables`. */
   rows: number
   content_hash: ContentHash
   out: string
   files: DerivedFile[]
+  /** The tables whose Parquet files were given. */
+  tables: { table: Table; rows: number; content_hash: ContentHash }[]
+  /** The tables that do not follow from what was given. */
+  cannot_make: { table: PeriodTable; reason: string }[]
+}
+
+const NOT_FROM_DAYS =
+  'weeks and months cannot be made from the daily table, because they come from the sums of all models'
+
+/** A table that was read from its Parquet file. */
+interface ReadTable {
+  table: Table
+  footer: Footer
+  rows: readonly TableRow[]
 }
 
 /**
- * Rebuilds a release's formats, days and months from its Parquet file (or folder) and compares them with published
- * files beside it. Throws `CliError` for a missing file or a nonempty `out`, `BuildError` for a damaged or foreign
- * file.
+ * Rebuilds the formats of each table from its Parquet file (or of all tables of a folder), and days and months from the
+ * daily one, and compares them with published files beside them. Throws `CliError` for a missing file or a nonempty `out`,
+ * `BuildError` for a damaged or foreign file.
  */
 export async function derive(
   place: string,
   out: string,
   { signal, report }: Pick<Effects, 'signal' | 'report'>,
 ): Promise<DeriveSummary> {
-  const parquet = await locate(place)
+  const paths = await locate(place)
+  const [first = ''] = paths
   if ((await namesIn(out)).length > 0) throw new CliError(`${out} holds something already; give an empty folder`)
-  return withTemporaryDatabase('derive', { signal, folders: [dirname(parquet), out] }, async (database) => {
-    const { footer, rows } = await readRelease(database, parquet)
-    const beside = await lookBeside(dirname(parquet))
-    const entries = [...(await dataEntries(rows, footer, beside)), ...periodEntries(rows, footer, beside, database)]
-    for (const folder of Object.keys(PERIOD_FORMATS)) await mkdir(join(out, folder), { recursive: true })
-    const { size } = await stat(parquet)
+  return withTemporaryDatabase('derive', { signal, folders: [dirname(first), out] }, async (database) => {
+    const tables = await readTables(database, paths)
+    const beside = await lookBeside(dirname(first))
+    const entries = (await Promise.all(tables.map((each) => entriesOf(each, beside, database)))).flat()
+    if (tables.some(({ table }) => table === 'daily')) {
+      for (const folder of Object.keys(PERIOD_FORMATS)) await mkdir(join(out, folder), { recursive: true })
+    } else await mkdir(out, { recursive: true })
+    const sizes = await Promise.all(paths.map(async (path) => (await stat(path)).size))
+    const bytes = sizes.reduce((sum, size) => sum + size, 0)
     let written = 0
     const deriveFile = async ({ path, write, published, isSimilar }: DerivedEntry): Promise<DerivedFile> => {
-      const bytes = await write(join(out, path))
+      const made = await write(join(out, path))
       written += 1
-      report({ kind: 'progress', stage: 'derive', share: written / entries.length, bytes: size })
-      return { path, comparison: await compare(await published(), bytes, isSimilar) }
+      report({ kind: 'progress', stage: 'derive', share: written / entries.length, bytes })
+      return { path, comparison: await compare(await published(), made, isSimilar) }
     }
-    const files = await sideBySide(entries, deriveFile, SMALL_FILES_AT_ONCE)
-    const { release, as_of, content_hash } = footer
-    return { release, as_of, rows: rows.length, content_hash, out, files }
+    return { ...describe(tables), out, files: await sideBySide(entries, deriveFile, SMALL_FILES_AT_ONCE) }
   })
 }
 
-/** Resolves links, because published files are looked for next to the real file. */
-async function locate(place: string): Promise<string> {
-  const stats = await statsIfAny(place)
-  const path = stats?.isDirectory() ? join(place, 'rankings-daily.parquet' satisfies DataFile) : place
-  if (!(await statsIfAny(path))?.isFile()) throw new CliError(`there is no file ${path}`)
-  return realpath(path)
+function describe(read: readonly ReadTable[]): Omit<DeriveSummary, 'out' | 'files'> {
+  const [first] = read
+  if (first === undefined) throw new Error('derive reads a table')
+  const tables = read.map(({ table, rows, footer: { content_hash } }) => ({ table, rows: rows.length, content_hash }))
+  const absent =
+    first.table === 'daily' ? PERIOD_TABLES.filter((each) => !read.some(({ table }) => table === each)) : []
+  return {
+    release: first.footer.release,
+    as_of: first.footer.as_of,
+    rows: first.rows.length,
+    content_hash: first.footer.content_hash,
+    tables,
+    cannot_make: absent.map((table) => ({ table, reason: NOT_FROM_DAYS })),
+  }
 }
 
-async function readRelease(database: Database, path: string): Promise<{ footer: Footer; rows: RankingRow[] }> {
-  const rows = await readParquet(database, path)
-  await database.run('history/create_rows', { path })
-  const keys = await database.rows<{ key: string; value: string }>('data-files/parquet_keys', { path })
-  const footer = Object.fromEntries(keys.map(({ key, value }) => [key, value]))
-  const said = parse(Footer, footer, `the footer of ${path}`, BuildError)
-  const found = contentHash(rows)
-  if (rows.length === 0 || found !== said.content_hash) {
+/** The Parquet files to read. Resolves links, because published files are looked for next to the real file. */
+async function locate(place: string): Promise<string[]> {
+  const isFolder = (await statsIfAny(place))?.isDirectory() ?? false
+  const [first = place, ...others] = isFolder ? TABLES.map((table) => join(place, dataFile(table, 'parquet'))) : []
+  const isFile = async (path: string) => (await statsIfAny(path))?.isFile() ?? false
+  if (!(await isFile(first))) throw new CliError(`there is no file ${first}`)
+  const there = await Promise.all(others.map(async (path) => ((await isFile(path)) ? [path] : [])))
+  return Promise.all([first, ...there.flat()].map((path) => realpath(path)))
+}
+
+/** Reads tables of one release. In a folder, each file has the table that it is named by. */
+async function readTables(database: Database, paths: readonly string[]): Promise<ReadTable[]> {
+  const tables: ReadTable[] = []
+  for (const path of paths) {
+    const read = await readTable(database, path)
+    const release = tables[0]?.footer.release ?? read.footer.release
+    const isNamed = paths.length === 1 || basename(path) === dataFile(read.table, 'parquet')
+    if (read.footer.release !== release || !isNamed) {
+      throw new BuildError(
+        `${path} is the ${read.table} table of ${read.footer.release}, not one of release ${release}`,
+      )
+    }
+    tables.push(read)
+  }
+  return tables
+}
+
+async function readTable(database: Database, path: string): Promise<ReadTable> {
+  const readKeys = () => database.rows<{ key: string; value: string }>('data-files/parquet_keys', { path })
+  const keys = Object.fromEntries((await naming(path, 'Parquet', readKeys)).map(({ key, value }) => [key, value]))
+  const footer = parse(Footer, keys, `the footer of ${path}`, BuildError)
+  const table = footer.table ?? 'daily'
+  const rows: readonly TableRow[] = await readParquet(database, path, table)
+  if (table === 'daily') await database.run('history/create_rows', { path })
+  const found = contentHash(rows, table)
+  if (rows.length === 0 || found !== footer.content_hash) {
     throw new BuildError(
-      `${path} holds ${counted(rows.length, 'row')} with ${found}, but its footer says ${said.content_hash}`,
+      `${path} holds ${counted(rows.length, 'row')} with ${found}, but its footer says ${footer.content_hash}`,
     )
   }
-  return { footer: said, rows }
+  return { table, footer, rows }
 }
 
 /** A file that follows from the rows of a release. */
@@ -115,20 +174,23 @@ interface DerivedEntry {
   isSimilar?: (published: Buffer) => boolean
 }
 
-async function dataEntries(
-  rows: readonly RankingRow[],
-  { as_of, schema_version }: Footer,
-  { release }: Beside,
-): Promise<DerivedEntry[]> {
-  const [start_date, end_date] = [rows.at(0)?.date ?? '', rows.at(-1)?.date ?? '']
+async function entriesOf(read: ReadTable, beside: Beside, database: Database): Promise<DerivedEntry[]> {
+  const { table, rows, footer } = read
+  const data = await dataEntries(read, beside)
+  return table === 'daily' ? [...data, ...periodEntries(rows, footer, beside, database)] : data
+}
+
+async function dataEntries({ table, rows, footer }: ReadTable, { release }: Beside): Promise<DerivedEntry[]> {
+  const { as_of, schema_version, start_date = rows.at(0)?.date ?? '', end_date = rows.at(-1)?.date ?? '' } = footer
   const meta: RankingMeta = { as_of, start_date, end_date, version: schema_version }
-  return (await renderRows('daily', rows, meta)).map(([path, bytes]) => ({
+  return (await renderRows(table, rows, meta)).map(([path, bytes]) => ({
     path,
     write: (place) => writeBytes(place, bytes),
     published: async () => (release === undefined ? [] : [join(release, path)]),
   }))
 }
 
+/** The files of days and months, which have daily rows. */
 function periodEntries(
   rows: readonly RankingRow[],
   { release, as_of }: Footer,

@@ -48,7 +48,7 @@ export async function stageDraft(
   const manifest = { ...draft.manifest, ...changed.facts }
   const { rows } = draft.ranking
   const periods = manifest.tables && draft.ranking.periods
-  const models = modelFacts(rows, draft.names)
+  const models = modelFacts({ rows, periods }, draft.names)
   const quality = ruleOf(manifest.disclosure) === undefined ? publicQuality(draft) : bandedQuality(manifest, draft)
   const { inputs, form, last_credible_date, registry } = draft.ingredients
   const told = form === 'root' ? { registry } : { registry, last_credible_date }
@@ -67,7 +67,8 @@ export function factsToKeep({ ingredients, findings }: ReleaseDraft): KeptFacts 
 }
 
 /** Freezes what is published under a rule. A release that is then not published does no harm: the next one has its dates. */
-export async function keepDates({ control, disclosed }: ReleaseDraft, files: Files): Promise<void> {
+export async function keepDates({ control, disclosed, ranking }: ReleaseDraft, files: Files): Promise<void> {
   if (disclosed !== undefined) control.dates?.add(disclosed.dates)
+  control.dates?.split(ranking.splits)
   await control.dates?.write(files)
 }

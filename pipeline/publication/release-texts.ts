@@ -1,11 +1,12 @@
 import { toJson } from '../base/json.ts'
-import type { ChangeRow } from '../contract/change-log.ts'
+import { CHANGES_FILES, type TableChanges } from '../contract/change-log.ts'
 import { DISCLOSURE_FILE, type DisclosureFile } from '../contract/disclosure-file.ts'
 import type { Provenance } from '../contract/provenance.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'
+import { TABLES } from '../contract/tables.ts'
 import type { BandedQuality } from '../dataset/banded-quality.ts'
-import { CHANGES_FILE, writeChanges } from '../dataset/change-log.ts'
+import { writeChanges } from '../dataset/change-log.ts'
 import type { modelFacts } from '../dataset/model-facts.ts'
 import { MODELS_FILE, writeModels } from '../dataset/models-file.ts'
 import type { PublicQuality } from '../dataset/records.ts'
@@ -16,7 +17,7 @@ import { releaseChart } from '../site/release-page.ts'
 /** The files that a release has beside its data and documents. What is undefined has no file. */
 export function releaseTexts(facts: {
   rows: readonly RankingRow[]
-  changes: ChangeRow[]
+  changes: TableChanges
   models: ReturnType<typeof modelFacts>
   quality: PublicQuality | BandedQuality | undefined
   disclosure: DisclosureFile | undefined
@@ -24,13 +25,21 @@ export function releaseTexts(facts: {
 }): TextFile[] {
   const { rows, changes, models, quality, disclosure, provenance } = facts
   return [
-    { path: CHANGES_FILE, media_type: CSV, text: writeChanges(changes), rows: changes.length },
+    ...changeTexts(changes),
     { path: MODELS_FILE, media_type: CSV, text: writeModels(models), rows: models.length },
     ...jsonIfAny(QUALITY_FILE, quality),
     ...jsonIfAny(DISCLOSURE_FILE, disclosure),
     ...jsonIfAny(PROVENANCE_FILE, provenance),
     releaseChart(rows),
   ]
+}
+
+function changeTexts(changes: TableChanges): TextFile[] {
+  return TABLES.flatMap((table) => {
+    const rows = changes[table]
+    if (rows === undefined) return []
+    return { path: CHANGES_FILES[table], media_type: CSV, text: writeChanges(rows, table), rows: rows.length }
+  })
 }
 
 const CSV = 'text/csv; charset=utf-8'

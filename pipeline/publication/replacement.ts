@@ -1,6 +1,5 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
-import { changeLog } from '../contract/change-log.ts'
 import type { DisclosureFile } from '../contract/disclosure-file.ts'
 import {
   DATES_WITHDRAWN,
@@ -13,12 +12,15 @@ import {
   VERSION_RULE,
 } from '../contract/manifest.ts'
 import { type RankingRow, type Timestamp, toTimestamp } from '../contract/ranking.ts'
+import { lastDateOf, type PeriodRows, type PeriodTable } from '../contract/tables.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
+import { tableChanges } from '../dataset/change-log.ts'
 import { changedFacts } from '../dataset/changes.ts'
 import { firstDates } from '../dataset/first-dates.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { MODELS_FILE, readModels } from '../dataset/models-file.ts'
 import { hasOldCounts, toRanges } from '../dataset/old-counts.ts'
+import { restorePeriods } from '../dataset/rank.ts'
 import type { ModelNames } from '../raw/registry.ts'
 import { heldSince, readDisclosure, toPeriods } from '../release/disclosure-file.ts'
 import { describeChanges } from '../release/draft-changes.ts'
@@ -53,26 +55,28 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
   const previous = replaced.previous === undefined ? undefined : await loadRelease(database, placeOf(replaced.previous))
   await database.run('history/create_remaining_rows', { path: join(from, 'rankings-daily.parquet'), ...dates })
   const rows = current.rows.filter(({ date }) => !isBetween(date, dates))
+  const periods = current.periods && periodsWithout(current.periods, dates)
+  if (periods !== undefined) await restorePeriods(database, periods)
   const disclosed = disclosureWithout(await readDisclosure(from, current.manifest), rows)
   const asOf = oneSecondAfter(index.releases.at(-1)?.as_of ?? current.manifest.as_of)
-  const draft = draftOf(current.manifest, { rows, asOf, since: disclosed?.since ?? null })
+  const draft = draftOf(current.manifest, { rows, periods, asOf, since: disclosed?.since ?? null })
   const facts = [...changedFacts((previous ?? current).manifest, draft, rows), DATES_WITHDRAWN]
   const changed = describeChanges(
     {
       ...{ index, current: previous?.manifest, facts, explanation: UNEXPLAINED, version_rule: VERSION_RULE },
       isFirst: firstDates(await readCoverage(folder.publicDir), draft),
     },
-    changeLog(previous?.rows ?? [], rows),
+    tableChanges(previous, { rows, periods }),
   )
   const manifest = { ...draft, ...changed.facts }
-  const models = modelFacts(rows, await namesIn(from, current.manifest, database))
+  const models = modelFacts({ rows, periods }, await namesIn(from, current.manifest, database))
   const { release, as_of } = manifest
   const disclosure = disclosed && { ...disclosed, release, as_of }
   const unknown = { quality: undefined, provenance: undefined }
   const texts = releaseTexts({ rows, changes: changed.rows, models, disclosure, ...unknown })
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality: undefined })
   const path = await openStaging(folder.publicDir, release, folder.files)
-  await stageRelease({ draft: manifest, rows, periods: undefined, texts, page, folder: path }, database, folder.files)
+  await stageRelease({ draft: manifest, rows, periods, texts, page, folder: path }, database, folder.files)
   await verifyRelease(database, path)
   return { path, release }
 }
@@ -86,13 +90,26 @@ function oneSecondAfter(asOf: Timestamp): Timestamp {
 
 function draftOf(
   current: Manifest,
-  { rows, asOf, since }: { rows: readonly RankingRow[]; asOf: Timestamp; since: UtcDate | null },
+  {
+    rows,
+    periods,
+    asOf,
+    since,
+  }: { rows: readonly RankingRow[]; periods: PeriodRows | undefined; asOf: Timestamp; since: UtcDate | null },
 ): ManifestDraft {
   const { publisher, synthetic, disclosure: stated } = current
   const disclosure = stated === undefined || stated === 'none' ? stated : { ...stated, since }
   const old = toRanges(rows.map(({ date }) => date).filter((date) => hasOldCounts(current, date)))
-  const draft = draftManifest({ rows, periods: undefined, asOf, publisher, synthetic, disclosure })
+  const draft = draftManifest({ rows, periods, asOf, publisher, synthetic, disclosure })
   return { ...draft, ...(old.length > 0 && { old_counts: old }) }
+}
+
+/** Weeks and months that have none of the dates; the next build makes the others anew. Undefined if a table would be empty. */
+function periodsWithout(periods: PeriodRows, { start_date, end_date }: DateRange): PeriodRows | undefined {
+  const of = (table: PeriodTable) =>
+    periods[table].filter(({ date }) => date > end_date || lastDateOf(table, date) < start_date)
+  const left = { weekly: of('weekly'), monthly: of('monthly') }
+  return left.weekly.length > 0 && left.monthly.length > 0 ? left : undefined
 }
 
 /** `disclosure.json` for rows that stay. Counts in bands are those of the release that had all of them. */

@@ -3,9 +3,10 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
-import { type ChangeRow, changeLog } from '../contract/change-log.ts'
+import { CHANGES_FILES, type ChangeRow, changeLog, type TableChanges } from '../contract/change-log.ts'
 import type { Coverage, Restatements } from '../contract/history.ts'
 import {
+  type ContentHash,
   type DataVersion,
   isErased,
   type Manifest,
@@ -13,8 +14,9 @@ import {
   type ReleaseIndex,
   type ReleaseName,
 } from '../contract/manifest.ts'
-import type { RankingRow } from '../contract/ranking.ts'
-import { applyChanges, CHANGES_FILE, inverse, readChanges } from '../dataset/change-log.ts'
+import type { Table, TableRow } from '../contract/tables.ts'
+import { applyChanges, inverse, readChanges, rowsIn } from '../dataset/change-log.ts'
+import { schemaOf } from '../dataset/changes.ts'
 import { advance, fromDatasetStart, fromFirstDate, periodsOf, type Revision } from '../dataset/coverage.ts'
 import { isSchemaChange, nextVersion } from '../dataset/data-version.ts'
 import { firstDates } from '../dataset/first-dates.ts'
@@ -89,32 +91,46 @@ export class HistoryCheck {
     return before !== undefined && isErased(before)
   }
 
-  async #verifyChanges({ path, data_version }: ReleaseEntry, { manifest, rows }: LoadedRelease): Promise<void> {
-    const { release } = manifest
-    const file = join(this.#dataset, path, CHANGES_FILE)
-    const changes = await readChanges(this.#database, file)
-    const listed = manifest.files.find((each) => each.path === CHANGES_FILE)
+  async #verifyChanges(entry: ReleaseEntry, release: LoadedRelease): Promise<void> {
+    const { manifest } = release
+    const changes = {
+      daily: await this.#verifyTable('daily', entry, release),
+      ...(manifest.tables && {
+        weekly: await this.#verifyTable('weekly', entry, release),
+        monthly: await this.#verifyTable('monthly', entry, release),
+      }),
+    }
+    if ((manifest.changes?.previous ?? null) === this.#previousName) this.#verifyFacts(manifest)
+    this.#verifyVersion(entry.data_version, manifest, changes)
+  }
+
+  /** Verifies the changes of one table, and returns them. */
+  async #verifyTable(table: Table, { path }: ReleaseEntry, loaded: LoadedRelease): Promise<ChangeRow[]> {
+    const { manifest } = loaded
+    const file = join(this.#dataset, path, CHANGES_FILES[table])
+    const changes = await readChanges(this.#database, file, table)
+    const listed = manifest.files.find((each) => each.path === CHANGES_FILES[table])
     if (listed?.rows !== undefined && listed.rows !== changes.length) {
       throw new BuildError(`${file} has ${counted(changes.length, 'row')}, but the manifest says ${listed.rows}`)
     }
+    const own = { release: manifest.release, rows: rowsIn(loaded, table) }
     const named = manifest.changes?.previous ?? null
     if (named === this.#previousName) {
-      const previous = { release: named ?? 'nothing', rows: this.#previous?.rows ?? [] }
-      verifyRows(file, previous, { release, rows }, changes)
-      this.#verifyFacts(manifest)
+      const previous = { release: named ?? 'nothing', rows: rowsIn(this.#previous, table) }
+      verifyRows({ file, table }, previous, own, changes)
     } else {
       const withdrawn = this.#withdrawn(named, manifest)
       // The previous rows were removed; recover them from the changes and compare with the hash in the index.
-      const previous = { release: withdrawn.release, rows: inOneStep(file, rows, inverse(changes)) }
-      const isKnown = withdrawn.content_hash !== undefined
-      if (isKnown && contentHash(previous.rows) !== withdrawn.content_hash)
-        throw notLeading(file, previous.release, release)
-      verifyRows(file, previous, { release, rows }, changes)
+      const previous = { release: withdrawn.release, rows: inOneStep(file, own.rows, inverse(changes)) }
+      const known = isErased(withdrawn) ? undefined : hashIn(withdrawn, table)
+      if (known !== undefined && contentHash(previous.rows, table) !== known)
+        throw notLeading(file, previous.release, own.release)
+      verifyRows({ file, table }, previous, own, changes)
     }
-    this.#verifyVersion(data_version, manifest, changes)
+    return changes
   }
 
-  #verifyVersion(listed: DataVersion | undefined, manifest: Manifest, changes: readonly ChangeRow[]): void {
+  #verifyVersion(listed: DataVersion | undefined, manifest: Manifest, changes: TableChanges): void {
     const { release, data_version, version_rule } = manifest
     const { facts = [], previous = null } = manifest.changes ?? {}
     const position = this.#index.releases.findIndex((entry) => entry.release === release)
@@ -137,10 +153,11 @@ export class HistoryCheck {
   }
 
   /** A schema change raises the version, so a release may neither invent nor hide one. */
-  #verifyFacts({ release, schema, version, changes }: Manifest): void {
+  #verifyFacts(manifest: Manifest): void {
+    const { release, version, changes } = manifest
     if (this.#previous === undefined || changes === undefined) return
     const previous = this.#previous.manifest
-    const isOther = JSON.stringify(previous.schema) !== JSON.stringify(schema) || previous.version !== version
+    const isOther = schemaOf(previous) !== schemaOf(manifest) || previous.version !== version
     if (isSchemaChange(changes.facts) === isOther) return
     throw new BuildError(`${release} says that its schema ${isOther ? 'is the same' : 'is another'}, but it is not`)
   }
@@ -177,11 +194,21 @@ export class HistoryCheck {
 
 interface Rows {
   release: ReleaseName
-  rows: readonly RankingRow[]
+  rows: readonly TableRow[]
 }
 
-function verifyRows(file: string, previous: Rows, { release, rows }: Rows, changes: readonly ChangeRow[]): void {
-  if (contentHash(inOneStep(file, previous.rows, changes)) !== contentHash(rows)) {
+/** The hash that the index gives a table of a release; that of no rows if the release does not have the table. */
+function hashIn({ content_hash, tables }: ReleaseEntry, table: Table): ContentHash | undefined {
+  return table === 'daily' ? content_hash : (tables?.[table] ?? contentHash([], table))
+}
+
+function verifyRows(
+  { file, table }: { file: string; table: Table },
+  previous: Rows,
+  { release, rows }: Rows,
+  changes: readonly ChangeRow[],
+): void {
+  if (contentHash(inOneStep(file, previous.rows, changes), table) !== contentHash(rows, table)) {
     throw notLeading(file, previous.release, release)
   }
   if (changes.length === changeLog(previous.rows, rows).length) return
@@ -192,7 +219,7 @@ function notLeading(file: string, previous: string, release: ReleaseName): Build
   return new BuildError(`${file} does not lead from ${previous} to the rows of ${release}`)
 }
 
-function inOneStep(file: string, previous: readonly RankingRow[], changes: readonly ChangeRow[]): RankingRow[] {
+function inOneStep(file: string, previous: readonly TableRow[], changes: readonly ChangeRow[]): TableRow[] {
   try {
     return applyChanges(previous, changes)
   } catch (error) {

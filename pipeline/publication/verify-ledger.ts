@@ -1,8 +1,17 @@
 import { join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
-import type { Coverage, CoverageDay, CoverageMonth, Published, Restatement, Restatements } from '../contract/history.ts'
+import type {
+  Coverage,
+  CoverageDay,
+  CoverageMonth,
+  CoveredPeriod,
+  Published,
+  Restatement,
+  Restatements,
+} from '../contract/history.ts'
 import type { ReleaseIndex } from '../contract/manifest.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
+import { PERIOD_TABLES } from '../contract/tables.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { missingReason, type ReleaseFacts } from '../dataset/coverage.ts'
 import { toRestatement } from '../dataset/restatements.ts'
@@ -42,7 +51,8 @@ function verifyCoverage(
     hasGaps,
   }: { found: Coverage; expected: Expected; hasGaps: boolean },
 ): void {
-  const headOf = ({ start_date: _start, days: _days, months: _months, ...head }: Coverage) => JSON.stringify(head)
+  const headOf = ({ start_date: _start, days: _days, months: _months, weekly: _w, monthly: _m, ...head }: Coverage) =>
+    JSON.stringify(head)
   const factsOf = hasGaps ? factsWithoutRevision : JSON.stringify
   const own = new Map(namedOf(expected).map(([name, each]) => [name, factsOf(each)]))
   for (const [name, each] of namedOf(found)) {
@@ -58,7 +68,20 @@ function verifyCoverage(
   for (const [name, facts] of own)
     throw new BuildError(`${path} says nothing of ${name}, but the releases say ${facts}`)
   verifySpan(path, found, index)
+  verifyRankedPeriods(path, { found, expected, hasGaps })
   if (headOf(found) !== headOf(expected)) throw new BuildError(`${path} is not of release ${expected.release}`)
+}
+
+/** The weeks and months of the current release. A withdrawn release may have had some of them first. */
+function verifyRankedPeriods(
+  path: string,
+  { found, expected, hasGaps }: { found: Coverage; expected: Coverage; hasGaps: boolean },
+): void {
+  const factsOf = ({ release, ...facts }: CoveredPeriod) => JSON.stringify(hasGaps ? facts : { ...facts, release })
+  for (const table of PERIOD_TABLES) {
+    const [own, right] = [found, expected].map((coverage) => JSON.stringify(coverage[table]?.map(factsOf)))
+    if (own !== right) throw new BuildError(`${path} lists other ${table} rows than release ${expected.release} has`)
+  }
 }
 
 /** A withdrawn release may have had the first date; its index entry keeps it. */
@@ -103,8 +126,10 @@ function verifyRestatements(
     const isProvable = (date: UtcDate) => !hasGaps || (lastDate !== undefined && date <= lastDate)
     const datesIn = (of: Restatement | undefined) =>
       JSON.stringify(of?.dates.filter(({ date }) => isProvable(date)) ?? [])
-    const isSame = datesIn(listed) === datesIn(restatement)
-    if (isSame && JSON.stringify(listed) === JSON.stringify(listed && toRestatement(listed.dates, manifest))) continue
+    const periodsIn = (of: Restatement | undefined) =>
+      hasGaps && lastDate === undefined ? '' : JSON.stringify(of?.periods ?? [])
+    const isSame = datesIn(listed) === datesIn(restatement) && periodsIn(listed) === periodsIn(restatement)
+    if (isSame && JSON.stringify(listed) === JSON.stringify(listed && toRestatement(listed, manifest))) continue
     throw new BuildError(`${path} does not follow from the releases: restatement-${manifest.release} is not as it was`)
   }
   const known = new Set(releases.map(({ release }) => release))

@@ -1,8 +1,7 @@
 import { bandOf, type DisclosureSettings, type Protection, type RuleStatement } from '../contract/disclosure.ts'
 import type { DisclosureFile } from '../contract/disclosure-file.ts'
 import type { ManifestDraft, ReleaseName } from '../contract/manifest.ts'
-import type { RankingRow } from '../contract/ranking.ts'
-import type { RuledRanking } from '../dataset/rank.ts'
+import type { Ranking, RuledRanking } from '../dataset/rank.ts'
 import type { Sources } from '../raw/sources.ts'
 import { heldSince, toPeriods } from './disclosure-file.ts'
 import type { PublishedDate, PublishedDates } from './published-dates.ts'
@@ -19,16 +18,16 @@ export interface Disclosed {
 export function disclose(
   { setting, dates: known }: { setting: Sources['disclosure']; dates: PublishedDates | undefined },
   protection: Protection,
-  { rows, ruled }: { rows: readonly RankingRow[]; ruled: RuledRanking | undefined },
+  { rows, ruled, splits }: Pick<Ranking, 'rows' | 'ruled' | 'splits'>,
   release: ReleaseName,
 ): Disclosed | undefined {
   if (setting === undefined || setting === 'none' || ruled === undefined) return undefined
   const before = new Map(known?.all.map((each) => [each.date, each]))
   const dates = [...Map.groupBy(rows, ({ date }) => date)].map(([date, own]): PublishedDate => {
     const joined_cells = ruled.joined_cells.get(date) ?? 0
-    return (
-      before.get(date) ?? { date, release, rule: setting, joined_cells, rows: own.map(({ date: _, ...row }) => row) }
-    )
+    const split = splits.get(date)
+    const rows = own.map(({ date: _, ...row }) => row)
+    return before.get(date) ?? { date, release, rule: setting, joined_cells, rows, split }
   })
   const since = heldSince(toPeriods(dates), setting)
   return { statement: { rule: setting, since, ...protection }, dates, ruled }

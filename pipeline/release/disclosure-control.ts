@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { isThere } from '../base/files.ts'
@@ -176,7 +177,9 @@ async function addCurrent(dates: PublishedDates, current: CurrentRelease, isAcce
   const [listed, rules] = [new Map(dates.all.map((each) => [each.date, each])), await readRules(current)]
   const found = [...Map.groupBy(rows, ({ date }) => date)].map(([date, own]): PublishedDate => {
     const known = listed.get(date) ?? { joined_cells: 0, ...(rules.get(date) ?? { release, rule: null }) }
-    return { ...known, date, rows: own.map(({ date: _, ...row }) => row) }
+    const rows = own.map(({ date: _, ...row }) => row)
+    const isWhole = dates.isSealed && isDeepStrictEqual(rows, listed.get(date)?.rows)
+    return { ...known, date, rows, split: isWhole ? listed.get(date)?.split : undefined }
   })
   dates.replace(found)
   return lost !== undefined

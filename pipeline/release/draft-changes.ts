@@ -1,33 +1,15 @@
-import type { ChangeRow } from '../contract/change-log.ts'
-import {
-  type ManifestDraft,
-  provisionalFrom,
-  type ReleaseChanges,
-  type ReleaseIndex,
-  type VersionRule,
-} from '../contract/manifest.ts'
-import type { UtcDate } from '../contract/utc-date.ts'
+import type { TableChanges } from '../contract/change-log.ts'
+import type { ManifestDraft, ReleaseChanges, ReleaseIndex, VersionRule } from '../contract/manifest.ts'
 import { nextVersion } from '../dataset/data-version.ts'
 import type { IsFirst } from '../dataset/first-dates.ts'
 
 /** The reason and the note that the publisher gives for a release. */
 export type Explanation = Pick<ReleaseChanges, 'reason' | 'note'>
 
-/** Dates of the current release that were final or missing, and change. Dates that nobody has seen do not. */
-export function restatedDates(
-  rows: readonly ChangeRow[],
-  { current, isFirst }: { current: ManifestDraft | undefined; isFirst: IsFirst },
-): UtcDate[] {
-  if (current === undefined) return []
-  const finalUntil = provisionalFrom(current.as_of)
-  const restated = rows.filter(({ date }) => date < finalUntil && date <= current.end_date && !isFirst(date))
-  return [...new Set(restated.map(({ date }) => date))].sort()
-}
-
-/** How a release differs from the previous one: for its manifest, and row by row. */
+/** How a release differs from the previous one: for its manifest, and row by row in each table. */
 export interface DraftChanges {
   facts: Pick<ManifestDraft, 'data_version' | 'version_rule' | 'changes'>
-  rows: ChangeRow[]
+  rows: TableChanges
 }
 
 export function describeChanges(
@@ -40,7 +22,7 @@ export function describeChanges(
     version_rule: VersionRule | undefined
     isFirst: IsFirst
   },
-  rows: ChangeRow[],
+  rows: TableChanges,
 ): DraftChanges {
   const { index, current, facts, explanation, version_rule, isFirst } = options
   const previous = index.releases.find(({ release }) => release === current?.release)

@@ -9,6 +9,7 @@ import { DisclosureSettings } from '../contract/disclosure.ts'
 import { ReleaseName } from '../contract/manifest.ts'
 import { RankingRow, Timestamp } from '../contract/ranking.ts'
 import { UtcDate } from '../contract/utc-date.ts'
+import type { SplitOther } from '../dataset/frozen.ts'
 import { LOST_DISCLOSURE } from '../dataset/looser-disclosure.ts'
 
 /** A date that was published, or that was taken out for good. */
@@ -21,6 +22,8 @@ export const PublishedDate = z.strictObject({
   /** How many cells that a ranking without the rule would name joined `other`. */
   joined_cells: z.int().nonnegative(),
   rows: z.array(RankingRow.omit({ date: true })),
+  /** Absent in lists of version 0.6.0 and before, until the first build. */
+  split: z.strictObject({ atoms: z.array(RankingRow.omit({ date: true })), hidden: z.array(z.string()) }).optional(),
   /**
    * Set when the date was withdrawn, or when a rule began or the list was lost and only earlier releases had it: it has no
    * rows then, and is never published again.
@@ -121,6 +124,13 @@ export class PublishedDates {
   add(dates: readonly PublishedDate[]): void {
     const unknown = dates.filter(({ date }) => !this.#dates.has(date))
     if (unknown.length > 0) this.replace(unknown)
+  }
+
+  /** Adds how `other` is split to dates that do not say it. */
+  split(splits: ReadonlyMap<UtcDate, SplitOther>): void {
+    const known = this.all.filter(({ date, rows, split }) => split === undefined && rows.length > 0 && splits.has(date))
+    if (known.length === 0) return
+    this.replace(known.map((each) => ({ ...each, split: splits.get(each.date) })))
   }
 
   /** Replaces known dates, for a withdrawal. */

@@ -23,6 +23,7 @@ import {
 import { DATASET_VERSION, type RankingMeta, type RankingRow, type Timestamp } from '../contract/ranking.ts'
 import { type DataFile, dataFile, dataFiles, MANIFEST_FILE } from '../contract/release-files.ts'
 import {
+  GRAINS,
   PERIOD_ROW_SCHEMA,
   type PeriodRows,
   type PeriodTable,
@@ -32,7 +33,6 @@ import {
 } from '../contract/tables.ts'
 import { addDays } from '../contract/utc-date.ts'
 import { markOldCounts } from '../dataset/old-counts.ts'
-import { GRAINS } from '../dataset/rank.ts'
 import type { OldCounts } from '../raw/records.ts'
 import { describeDataset } from './documents/describe.ts'
 import { renderDocuments } from './documents/documents.ts'

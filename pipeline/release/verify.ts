@@ -60,7 +60,7 @@ export async function verifyRelease(database: Database, folder: string): Promise
     monthly: await verifyRows(database, folder, { manifest, table: 'monthly' }),
   }
   verifyFacts(folder, manifest, { rows, periods })
-  if (found.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), rows)
+  if (found.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), { rows, periods })
   await verifyDisclosure(folder, manifest, rows)
   await verifyDocuments(database, folder, manifest)
   await verifyProvenance(folder, manifest)

@@ -1,17 +1,18 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
-import type { RankingRow } from '../contract/ranking.ts'
+import type { PeriodRows, PeriodTable } from '../contract/tables.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { differencesOf, numberOf, type PublishedRows, sumsOf } from '../dataset/attack.ts'
-import { rankSafe, unsafeRows, unsafeSums } from '../dataset/disclosure.ts'
+import { differencesOf, numberOf, sumsOf } from '../dataset/attack.ts'
+import type { PublishedRows } from '../dataset/derived.ts'
+import { unsafeRows, unsafeSums } from '../dataset/disclosure.ts'
+import { rankAnew } from '../dataset/rank.ts'
 import { readIndex, standingReleases } from '../release/index.ts'
-import { readBack } from '../release/read-back.ts'
-import { readManifest } from '../release/verify.ts'
+import { loadRelease, readManifest } from '../release/verify.ts'
 
 /** What a reader could compute. */
 export interface AttackReport {
-  /** Sums of the rows that would be published if no date were published yet. */
+  /** Numbers that follow from the rows that would be published if no date were published yet. */
   numbers: number
   unsafe_numbers: number
   /** The current release; null if there is none, or only the sample. */
@@ -23,7 +24,7 @@ export interface AttackReport {
 /** How much of a release the rule would not let through, by the records of today. */
 export interface PublishedRisk {
   release: ReleaseName
-  /** Its rows. Those that have no records any more are not measured. */
+  /** Its rows of days, weeks and months. Those that have no records any more are not measured. */
   numbers: number
   unsafe_numbers: number
   unsafe_dates: UtcDate[]
@@ -31,12 +32,11 @@ export interface PublishedRisk {
 
 /** Attacks the rows that the rule of `applyRule` lets through, and the releases that are published. */
 export async function attack(database: Database, publicDir: string): Promise<AttackReport> {
-  await rankSafe(database)
-  const rows = await database.rows<RankingRow>('rank/rows')
-  const sums = [...sumsOf({ release: '', rows })].map(({ terms }) => terms.map(({ row }) => row))
+  const sums = [...sumsOf({ release: '', ...(await rankAnew(database)) })]
   const unsafe = await unsafeSums(database, sums)
   const read = async (release: ReleaseName): Promise<PublishedRows> => {
-    return { release, rows: await readBack(database, join(publicDir, releasePath(release)), 'daily') }
+    const { rows, periods } = await loadRelease(database, join(publicDir, releasePath(release)))
+    return { release, rows, periods }
   }
   const names = standingReleases(await readIndex(publicDir))
   const last = names.at(-1)
@@ -51,13 +51,14 @@ export async function attack(database: Database, publicDir: string): Promise<Att
   }
 }
 
-async function measurePublished(database: Database, { release, rows }: PublishedRows): Promise<PublishedRisk> {
-  const dates = await unsafeRows(database, rows)
+async function measurePublished(database: Database, published: PublishedRows): Promise<PublishedRisk> {
+  const measured = await unsafeRows(database, published)
+  const unsafeDays = measured.filter(({ grain, unsafe_numbers }) => grain === 'day' && unsafe_numbers > 0)
   return {
-    release,
-    numbers: dates.reduce((sum, { numbers }) => sum + numbers, 0),
-    unsafe_numbers: dates.reduce((sum, { unsafe_numbers }) => sum + unsafe_numbers, 0),
-    unsafe_dates: dates.filter(({ unsafe_numbers }) => unsafe_numbers > 0).map(({ date }) => date),
+    release: published.release,
+    numbers: measured.reduce((sum, { numbers }) => sum + numbers, 0),
+    unsafe_numbers: measured.reduce((sum, { unsafe_numbers }) => sum + unsafe_numbers, 0),
+    unsafe_dates: unsafeDays.map(({ date }) => date),
   }
 }
 
@@ -69,10 +70,21 @@ async function countChanged(
   let changed = 0
   for (const name of earlier) {
     const before = await read(name)
-    // Later dates are no change.
+    // Later dates are no change, and a week or month is another one with them.
     const dates = new Set(before.rows.map(({ date }) => date))
-    const after = { ...current, rows: current.rows.filter(({ date }) => dates.has(date)) }
+    const rows = current.rows.filter(({ date }) => dates.has(date))
+    const after = { ...current, rows, periods: samePeriods(before.periods, current.periods) }
     changed += [...differencesOf(before, after)].filter((each) => numberOf(each) !== 0n).length
   }
   return changed
+}
+
+/** The weeks and months that sum as many dates as before. */
+function samePeriods(before: PeriodRows | undefined, now: PeriodRows | undefined): PeriodRows | undefined {
+  if (before === undefined || now === undefined) return undefined
+  const of = (table: PeriodTable) => {
+    const known = new Map(before[table].map(({ date, days }) => [date, days]))
+    return now[table].filter(({ date, days }) => known.get(date) === days)
+  }
+  return { weekly: of('weekly'), monthly: of('monthly') }
 }

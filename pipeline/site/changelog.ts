@@ -3,8 +3,10 @@ import type { Restatement } from '../contract/history.ts'
 import { type Html, html } from '../contract/html.ts'
 import { DATASET_PATH, DATES_WITHDRAWN, type ReleaseEntry } from '../contract/manifest.ts'
 import { INDEX_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
+import { PERIOD_TABLES } from '../contract/tables.ts'
 import { daysBetween } from '../contract/utc-date.ts'
 import { isSchemaChange } from '../dataset/data-version.ts'
+import { countPeriods, describeRestated } from '../dataset/restated.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { reasonSentences } from './reasons.ts'
@@ -36,8 +38,8 @@ function newest(facts: SiteFacts, releases: readonly ReleaseEntry[], years: read
   const links = years.map((year) => html`<li><a href="${yearPath(year)}">${year}</a></li>\n`)
   const main = html`<h1>Changelog</h1>
 <p>A release never changes. A new one is made when there is a new day, or when numbers that were published have changed; a
-change of a day that was final is a restatement. A major version changes final days, a minor one adds days, a patch changes
-provisional days or what is said of the data.
+change of a day, week or month that was final is a restatement. A major version changes final numbers or the form of the data, a
+minor one adds days, a patch changes provisional numbers or what is said of the data.
 <a href="${DATASET_PATH}/${INDEX_FILE}">${INDEX_FILE}</a> and <a href="${DATASET_PATH}/${RESTATEMENTS_FILE}">${RESTATEMENTS_FILE}</a> say
 the same to programs, and the <a href="feed.atom">feed</a> tells of what is new.</p>
 <section aria-labelledby="restatements">
@@ -84,13 +86,16 @@ ${releaseTable(`Releases of ${year}, newest first`, releases, facts, path)}</sec
 function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts: SiteFacts, path: string): Html {
   const { index } = facts
   const position = new Map(index.releases.map(({ release }, at) => [release, at]))
+  const restated = new Map(facts.restatements.map((each) => [each.release, each]))
   const rows = releases.map((entry) => {
     const before = index.releases[(position.get(entry.release) ?? 0) - 1]
     const { data_version = '', withdrawal, end_date, rows } = entry
     return [
       releaseLink(entry, facts, path),
       data_version,
-      withdrawal === undefined ? whatChanged(entry, before) : `withdrawn: ${withdrawal.reason}`,
+      withdrawal === undefined
+        ? whatChanged(entry, before, restated.get(entry.release))
+        : `withdrawn: ${withdrawal.reason}`,
       end_date,
       formatInteger(rows),
     ]
@@ -98,17 +103,18 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts:
   return table(caption, { words: ['Release', 'Version', 'What changed'], numbers: ['Last day', 'Rows'] }, rows)
 }
 
-function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): string {
+function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined, restated: Restatement | undefined): string {
   if (before === undefined) return 'the first release'
   const { changed = [], end_date } = entry
   const days = daysBetween(before.end_date, end_date)
   const words: Readonly<Record<string, string>> = {
     end_date: days > 0 ? `${counted(days, 'day')} more` : `${counted(-days, 'day')} less`,
-    content_hash: whichRows(entry),
+    content_hash: whichRows(entry, restated),
+    ...whichPeriods(entry, restated),
     // Not worth saying: each new day makes an older one final.
     day_status: days > 0 ? '' : 'other days are final',
     publisher: 'publisher or title',
-    schema: 'form of the rows',
+    schema: entry.tables !== undefined && before.tables === undefined ? 'weeks and months too' : 'form of the rows',
     version: 'form of the dataset',
     synthetic: 'another kind of data: synthetic or real',
     disclosure: 'how customers are protected',
@@ -118,27 +124,53 @@ function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined): str
   return differing.flatMap(([, text]) => (text === '' ? [] : text)).join('; ')
 }
 
-function whichRows({ data_version, version_rule, changed = [] }: ReleaseEntry): string {
+function whichRows(
+  { data_version, version_rule, changed = [] }: ReleaseEntry,
+  restated: Restatement | undefined,
+): string {
   const isMajor = data_version?.endsWith('.0.0') ?? true
   if (version_rule === undefined || isSchemaChange(changed)) return isMajor ? 'published rows changed' : ''
+  if (restated?.dates.length === 0) return changed.includes('end_date') ? '' : 'provisional days changed'
   if (isMajor) return 'final days changed'
   return data_version?.endsWith('.0') === true ? '' : 'provisional days changed'
+}
+
+/** Provisional weeks and months are worth saying if no day tells of them. */
+function whichPeriods({ changed = [] }: ReleaseEntry, restated: Restatement | undefined): Record<string, string> {
+  const isFollowing = changed.includes('content_hash') || isSchemaChange(changed)
+  const words = PERIOD_TABLES.map((table) => {
+    const noun = table === 'weekly' ? 'weeks' : 'months'
+    const isFinal = restated?.periods?.some((period) => period.table === table) === true
+    return [
+      `${table}_content_hash`,
+      isFinal ? `final ${noun} changed` : isFollowing ? '' : `provisional ${noun} changed`,
+    ]
+  })
+  return Object.fromEntries(words)
 }
 
 function restatementList(restatements: readonly Restatement[], facts: SiteFacts, path: string): Html {
   if (restatements.length === 0) return html`<p>None.</p>\n`
   const entries = new Map(facts.index.releases.map((entry) => [entry.release, entry]))
   const items = restatements.map((restatement) => {
-    const { release, as_of, dates } = restatement
+    const { release, as_of } = restatement
     const entry = entries.get(release)
-    const [first, last] = [dates.at(0)?.date ?? '', dates.at(-1)?.date ?? '']
-    return html`<li id="${restatement.id}"><b>${counted(dates.length, 'final day')}</b>, ${first === last ? first : `${first} to ${last}`}:
-${difference(restatement)}${reasonSentences(restatement)}
+    return html`<li id="${restatement.id}">${whatWasRestated(restatement)}${reasonSentences(restatement)}
 <span class="quiet">${as_of.slice(0, 10)}, release ${entry === undefined ? release : releaseLink(entry, facts, path)}</span></li>\n`
   })
   return html`<ul class="restatements">
 ${items}</ul>
 `
+}
+
+function whatWasRestated(restatement: Restatement): Html {
+  const { dates, periods = [] } = restatement
+  const names = describeRestated({ dates: [], periods })
+  if (dates.length === 0) return html`<b>${countPeriods(periods)}</b>, and no day: ${names}.`
+  const [first, last] = [dates.at(0)?.date ?? '', dates.at(-1)?.date ?? '']
+  const days = html`<b>${counted(dates.length, 'final day')}</b>, ${first === last ? first : `${first} to ${last}`}:
+${difference(restatement)}`
+  return periods.length === 0 ? days : html`${days} With ${dates.length === 1 ? 'it' : 'them'} ${names}.`
 }
 
 function difference({ rows_before, rows_after, tokens_before, tokens_after }: Restatement): Html {

@@ -52,6 +52,7 @@ ${factList([
   ...(isRuled(manifest) ? [] : [['Provisional from', coverage.provisional_from] as const]),
   ['Days restated', formatInteger(days.filter(({ mark }) => mark === 'restated').length)],
   ['Days missing', formatInteger(total - covered)],
+  ...rankedPeriods(coverage),
 ])}<section aria-labelledby="calendar">
 <h2 id="calendar">Calendar</h2>
 ${dayShapes()}${calendarLegend(days)}${newestFirst.slice(0, YEARS_DRAWN).map(([year, own]) => calendarOf(year, own))}${olderYears(newestFirst.slice(YEARS_DRAWN))}</section>
@@ -69,6 +70,16 @@ ${monthsTable(days)}</details>
 `
   const description = `${covered} of ${total} days from ${coverage.start_date} to ${lastDate} have rows.`
   return renderPage({ path: 'coverage.html', title: `Coverage`, description, main }, manifest)
+}
+
+/** How many weeks and months the current release ranks, if it has these tables. */
+function rankedPeriods({ weekly, monthly }: Coverage): [string, string, string][] {
+  const fact = (name: string, periods: Coverage['weekly']): [string, string, string][] => {
+    if (periods === undefined) return []
+    const final = periods.filter(({ status }) => status === 'final').length
+    return [[name, formatInteger(periods.length), `${formatInteger(final)} final`]]
+  }
+  return [...fact('Weeks', weekly), ...fact('Months', monthly)]
 }
 
 export function completeness({ days }: Coverage): { total: number; covered: number } {

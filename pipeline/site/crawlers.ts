@@ -35,10 +35,14 @@ ${urls.join('')}</urlset>
 }
 
 function llms(manifest: Manifest): string {
-  const { publisher, synthetic, start_date, end_date, as_of, attribution, license } = manifest
+  const { publisher, synthetic, start_date, end_date, as_of, attribution, license, tables } = manifest
   const words = disclosureWords(manifest)
   const warning = synthetic ? 'This is SYNTHETIC sample data. It describes no real usage of any model.\n\n' : ''
   const link = (text: string, path: string, about: string) => `- [${text}](${siteUrl(publisher, path)}): ${about}\n`
+  const exact = 'from the sums of all models; do not add daily rows instead'
+  const periods =
+    link('ISO weeks', `${LATEST_PATH}/rankings-weekly.csv`, exact) +
+    link('Months', `${LATEST_PATH}/rankings-monthly.csv`, exact)
   return `# ${oneLine(publisher.title)}
 
 > ${oneLine(publisher.description)}
@@ -50,7 +54,7 @@ ${words === undefined ? '' : `${inOneParagraph(words)}\n`}Licence: ${license.tit
 
 ## Data
 
-${link('CSV', `${LATEST_PATH}/rankings-daily.csv`, 'all rows: date,model_permaslug,total_tokens')}${link('Parquet', `${LATEST_PATH}/rankings-daily.parquet`, 'the same rows, typed')}${link('The last 31 days as JSON', API_FILES.rankings_daily, 'the answer of GET /api/v1/datasets/rankings-daily')}${link('Coverage', COVERAGE_PATH, 'status and revision of each day')}${link('Restatements', RESTATEMENTS_PATH, 'final numbers that have changed')}
+${link('CSV', `${LATEST_PATH}/rankings-daily.csv`, 'all rows: date,model_permaslug,total_tokens')}${link('Parquet', `${LATEST_PATH}/rankings-daily.parquet`, 'the same rows, typed')}${tables === undefined ? '' : periods}${link('The last 31 days as JSON', API_FILES.rankings_daily, 'the answer of GET /api/v1/datasets/rankings-daily')}${link('Coverage', COVERAGE_PATH, 'status and revision of each day')}${link('Restatements', RESTATEMENTS_PATH, 'final numbers that have changed')}
 ## Optional
 
 ${link('Catalogue', CATALOG_FILE, 'everything that is published, with sizes and checksums, and when to look again')}${link('Releases', INDEX_PATH, 'every release, in a chain of hashes')}${link('Embeddings models', API_FILES.embeddings_models, 'the answer of GET /api/v1/embeddings/models')}`

@@ -1,7 +1,10 @@
 import { prose } from '../base/prose.ts'
 import { type Html, html } from '../contract/html.ts'
+import type { Manifest } from '../contract/manifest.ts'
 import { API_FILES } from '../contract/published-paths.ts'
 import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
+import { dataFile } from '../contract/release-files.ts'
+import { firstProvisional } from '../contract/tables.ts'
 import type { DatasetDescription } from '../release/documents/describe.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import type { AssetNames } from './bundle.ts'
@@ -15,8 +18,8 @@ export type ExploreFacts = Pick<SiteFacts, 'manifest' | 'dataset' | 'release'>
 /** The explorer as HTML, filled by a script from the release's Parquet. It names the release, not `latest/`. */
 export function explorePage({ manifest, dataset, release }: ExploreFacts, assets: AssetNames): Page {
   const { start_date, end_date, as_of, provisional_from } = manifest
-  const parquet = `${release}rankings-daily.parquet`
-  const bytes = manifest.files.find(({ path }) => path === 'rankings-daily.parquet')?.bytes ?? 0
+  const parquet = `${release}${dataFile('daily', 'parquet')}`
+  const tables = manifest.tables === undefined ? [DAY] : GRAINS
   return renderPage(
     {
       path: PATH,
@@ -28,9 +31,9 @@ export function explorePage({ manifest, dataset, release }: ExploreFacts, assets
       main: html`<h1>Explore</h1>
 <p class="quiet">Tokens per model, ${start_date} to ${end_date} (UTC), as of <time datetime="${as_of}">${as_of}</time>.${isRuled(manifest) ? '' : ` The dates from ${provisional_from} on are provisional.`}</p>
 <noscript><p>This page needs JavaScript to read the data in your browser. Without it, take the <a href="${release}rankings-daily.csv">CSV</a>, the <a href="${parquet}">Parquet</a>, the <a href="${API_FILES.rankings_daily}">last 31 days as JSON</a>, or see the <a href="index.html">overview</a>.</p></noscript>
-<div id="explorer" data-parquet="${parquet}" data-bytes="${bytes}" data-name="${dataset.name}" data-release="${manifest.release}" data-credit="${manifest.attribution}" data-title="${dataset.title}">
+<div id="explorer" data-tables="${JSON.stringify(tableFiles(tables, manifest, release))}" data-name="${dataset.name}" data-release="${manifest.release}" data-credit="${manifest.attribution}" data-title="${dataset.title}">
 <p id="status" role="status">Loading the data …</p>
-${CONTROLS}${CHART}${TABLE}</div>
+${controls(tables)}${CHART}${TABLE}</div>
 ${help(dataset)}`,
     },
     manifest,
@@ -52,15 +55,29 @@ const PRESETS = [
   ['all', 'All'],
 ] as const
 
-const CONTROLS = html`<form id="controls" autocomplete="off">
+const DAY = ['day', 'Day', 'daily'] as const
+
+/** What a row can sum, and the table that has it. */
+const GRAINS = [DAY, ['week', 'Week', 'weekly'], ['month', 'Month', 'monthly']] as const
+
+/** The table of each choice, and from which date on its rows may change. */
+function tableFiles(tables: readonly (typeof GRAINS)[number][], manifest: Manifest, release: string): unknown {
+  const files = tables.map(([grain, , table]) => {
+    const parquet = `${release}${dataFile(table, 'parquet')}`
+    return [grain, { parquet, provisional_from: firstProvisional(table, manifest) }]
+  })
+  return Object.fromEntries(files)
+}
+
+const controls = (tables: readonly (typeof GRAINS)[number][]) => html`<form id="controls" autocomplete="off">
 <fieldset id="all-controls" disabled>
 <legend class="visually-hidden">What is shown</legend>
 ${choice('days', 'Window', PRESETS)}<fieldset class="choice"><legend>From, to</legend><div class="dates"><input type="date" name="from" aria-label="First date"><span aria-hidden="true">–</span><input type="date" name="to" aria-label="Last date"></div></fieldset>
-${choice('by', 'Sums per', [
-  ['day', 'Day'],
-  ['week', 'Week'],
-  ['month', 'Month'],
-])}${choice('show', 'Values', [
+${choice(
+  'by',
+  'Sums per',
+  tables.map(([grain, text]) => [grain, text]),
+)}${choice('show', 'Values', [
   ['tokens', 'Tokens'],
   ['share', 'Share'],
 ])}${choice('as', 'Chart', [
@@ -117,23 +134,23 @@ const TABLE = html`<section aria-labelledby="table-title">
 
 function help({ disclosure }: DatasetDescription): Html {
   const isRuled = disclosure !== undefined && disclosure.statement !== 'none'
-  const other = isRuled ? 'that a day does not name' : `outside a day’s ${TOP_MODELS} largest`
+  const other = isRuled ? 'that the day, week or month does not name' : `outside its ${TOP_MODELS} largest`
   const gaps = isRuled
-    ? `, fewer than the ${TOP_MODELS} that are named, or tokens that would tell about single customers. A sum of days, weeks or months is at least what is shown.`
-    : `, or fewer than the ${TOP_MODELS} that are named. Sums of weeks and months have the days that name it.`
+    ? `, fewer than the ${TOP_MODELS} that are named, or tokens that would tell about single customers.`
+    : `, or fewer than the ${TOP_MODELS} that are named.`
   return html`<section aria-labelledby="help-title">
 <h2 id="help-title">How to read this</h2>
 <dl>
 <dt><code>${OTHER}</code></dt>
 <dd>A row of the data: the sum of all public models ${other}. Which models are in it is not published.</dd>
 <dt>Rest</dt>
-<dd>Made on this page: the models that a day names but the chart does not draw. With the drawn models and <code>${OTHER}</code> it adds up to all tokens. The table and the CSV have its models one by one.</dd>
+<dd>Made on this page: the models that are named but the chart does not draw. With the drawn models and <code>${OTHER}</code> it adds up to all tokens. The table and the CSV have its models one by one.</dd>
 <dt>Share</dt>
 <dd>Of all public tokens of the same day, week or month, whatever models are chosen.</dd>
 <dt>Weeks and months</dt>
-<dd>Weeks are those of ISO 8601 and begin on Monday; they are named by it. A sum over fewer days than the week or month has is marked ∗, with the number of days.</dd>
+<dd>Tables of their own: ranked by the sums of all models, so a week can have more tokens of a model than the days that name it. Weeks are those of ISO 8601; their name is their Monday. ∗ marks a week or month with fewer days than it has in the calendar, or one that is provisional.</dd>
 <dt>Gaps</dt>
-<dd>A day on which a model is not named is a gap and not zero: the model had no tokens${gaps}</dd>
+<dd>A day, week or month that does not name a model is a gap and not zero: the model had no tokens${gaps}</dd>
 ${disclosure === undefined ? html`` : html`<dt>${disclosure.caveat.name}</dt>\n<dd>${prose(disclosure.caveat.text)}</dd>\n`}</dl>
 </section>
 `

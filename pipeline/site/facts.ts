@@ -21,6 +21,7 @@ export interface SiteFacts {
   dataset: DatasetDescription
   release: string
   rows: readonly RankingRow[]
+  /** Those that a day names. */
   models: readonly ModelFacts[]
   index: ReleaseIndex
   paged: ReadonlySet<ReleaseName>
@@ -43,7 +44,10 @@ export async function readFacts(
   const paged = await pagedReleases(rootOf, index)
   // Early releases had no models.csv.
   const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)
-  const models = hasModels ? await readModels(database, join(folder, MODELS_FILE)) : modelFacts(rows)
+  const listed = hasModels
+    ? await readModels(database, join(folder, MODELS_FILE))
+    : modelFacts({ rows, periods: undefined })
+  const models = listed.filter(({ days }) => days > 0)
   const release = `${place}/`
   return { manifest, dataset: describeDataset(manifest), release, rows, models, index, paged, coverage, restatements }
 }

@@ -12,6 +12,7 @@ import {
 import { FEED_FILES } from '../contract/published-paths.ts'
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
+import { countPeriods, describeRestated } from '../dataset/restated.ts'
 import { titleOf } from '../release/documents/describe.ts'
 import type { Page } from './layout.ts'
 import { siteUrl } from './site-url.ts'
@@ -81,9 +82,10 @@ function itemsOf(
     ),
   ]
   if (restatement !== undefined) {
-    const { dates, reason, note } = restatement
+    const { dates, periods, reason, note } = restatement
     const text = `${describeRestatement(restatement)} Reason: ${reason}.${note === null ? '' : ` ${note}`}`
-    const title = `Restatement: ${dates.length} ${plural(dates.length, 'final date')} changed`
+    const what = dates.length === 0 ? countPeriods(periods) : `${dates.length} ${plural(dates.length, 'final date')}`
+    const title = `Restatement: ${what} changed`
     items.push(item('restatement', title, text, 'restatements.json'))
   }
   if (about.some((fact) => fact === 'schema' || fact === 'version')) {
@@ -116,10 +118,14 @@ function describe({ start_date, end_date, rows, content_hash }: ReleaseEntry): s
   return `${start_date} to ${end_date}, ${rows} ${plural(rows, 'row')}.${content_hash === undefined ? '' : ` content_hash ${content_hash}.`}`
 }
 
-function describeRestatement({ dates, rows_before, rows_after, tokens_before, tokens_after }: Restatement): string {
+function describeRestatement(restatement: Restatement): string {
+  const { dates, periods = [], rows_before, rows_after, tokens_before, tokens_after } = restatement
+  const ofPeriods = periods.length === 0 ? '' : `${describeRestated({ dates: [], periods })}.`
+  if (dates.length === 0) return `${ofPeriods} No date changed.`
   const [first, last] = [dates.at(0)?.date, dates.at(-1)?.date]
   const when = first === last ? first : `${first} to ${last}`
-  return `${when}: ${rows_before} -> ${rows_after} ${plural(rows_after, 'row')}, ${tokens_before} -> ${tokens_after} tokens.`
+  const rows = `${rows_before} -> ${rows_after} ${plural(rows_after, 'row')}`
+  return `${when}: ${rows}, ${tokens_before} -> ${tokens_after} tokens.${ofPeriods === '' ? '' : ` With them ${ofPeriods}`}`
 }
 
 /** A `tag:` URI (RFC 4151) of the publisher's host, so that copies have the same ids. */

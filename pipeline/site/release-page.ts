@@ -1,14 +1,14 @@
 import { CHECKSUMS_FILE } from '../base/checksums.ts'
 import { counted, formatChange, formatInteger, formatTokens } from '../base/numbers.ts'
 import { prose } from '../base/prose.ts'
-import type { ChangeRow } from '../contract/change-log.ts'
+import { CHANGES_FILES, type ChangeRow, type TableChanges } from '../contract/change-log.ts'
 import { type Html, html } from '../contract/html.ts'
 import { DATES_WITHDRAWN, type Manifest, type Resource, releasePath } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { MANIFEST_FILE, QUALITY_FILE } from '../contract/release-files.ts'
+import type { PeriodTable } from '../contract/tables.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { BandedQuality } from '../dataset/banded-quality.ts'
-import { CHANGES_FILE } from '../dataset/change-log.ts'
 import type { PublicQuality } from '../dataset/records.ts'
 import { citation } from '../release/documents/bibtex.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
@@ -36,7 +36,7 @@ export function releaseChart(rows: readonly RankingRow[]): TextFile {
 
 export interface ReleaseFacts {
   rows: readonly RankingRow[]
-  changes: readonly ChangeRow[]
+  changes: TableChanges
   /** Undefined for a release that was made of published rows alone. */
   quality: PublicQuality | BandedQuality | undefined
 }
@@ -124,12 +124,25 @@ were published before.</p>\n`
   if (stated === undefined || stated.previous === null) return html`<p>This is the first release.</p>\n`
   // Link to the changelog: the previous release may have no page or be withdrawn later.
   const link = html`<a href="${root}changelog/${stated.previous.slice(0, 4)}.html">${stated.previous}</a>`
-  if (changes.length === 0) return html`<p>No row differs from release ${link}; what is said about them does.</p>\n`
-  const count = (op: ChangeRow['op']) => counted(changes.filter((change) => change.op === op).length, 'row')
-  const dates = changedDates(rows, changes)
+  const { daily, weekly = [], monthly = [] } = changes
+  const ofPeriods = changedPeriods(weekly, monthly)
+  if (daily.length === 0) {
+    if (weekly.length + monthly.length === 0)
+      return html`<p>No row differs from release ${link}; what is said about them does.</p>\n`
+    return html`<p>No row of a day differs from release ${link}.${reasonSentences(stated)}</p>\n${ofPeriods}`
+  }
+  const count = (op: ChangeRow['op']) => counted(daily.filter((change) => change.op === op).length, 'row')
+  const dates = changedDates(rows, daily)
   return html`<p>Against release ${link}: ${count('insert')} new, ${count('update')} with other tokens, ${count('delete')} gone, on
-${counted(dates.length, 'day')}.${reasonSentences(stated)} <a href="${CHANGES_FILE}">${CHANGES_FILE}</a> has each of them.</p>
-${dateTable(dates)}${biggest(changes, dates)}`
+${counted(dates.length, 'day')}.${reasonSentences(stated)} <a href="${CHANGES_FILES.daily}">${CHANGES_FILES.daily}</a> has each of them.</p>
+${ofPeriods}${dateTable(dates)}${biggest(daily, dates)}`
+}
+
+function changedPeriods(weekly: readonly ChangeRow[], monthly: readonly ChangeRow[]): Html {
+  if (weekly.length + monthly.length === 0) return html``
+  const rows = (table: PeriodTable, changes: readonly ChangeRow[]) =>
+    html`<a href="${CHANGES_FILES[table]}">${counted(changes.length, 'row')}</a>`
+  return html`<p>Of the weeks, ${rows('weekly', weekly)} ${weekly.length === 1 ? 'differs' : 'differ'}; of the months, ${rows('monthly', monthly)}.</p>\n`
 }
 
 interface ChangedDate {

@@ -104,7 +104,7 @@ function releaseHeaders(manifest: Manifest, table: Table): Record<string, string
   }
 }
 
-function contentHashOf(manifest: Manifest, table: Table): ContentHash {
+export function contentHashOf(manifest: Manifest, table: Table): ContentHash {
   const hash = table === 'daily' ? manifest.content_hash : manifest.tables?.[table].content_hash
   if (hash === undefined) throw new Error(`${manifest.release} has no ${table} table`)
   return hash

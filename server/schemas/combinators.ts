@@ -99,7 +99,12 @@ export function countCharacters(text: string): number {
 
 /** An optional query parameter that may appear once (API.md § Order of checks). */
 export function queryParameter<T extends z.ZodType<unknown, string>>(schema: T) {
-  return z.string({ error: 'must appear once' }).pipe(schema).optional()
+  return requiredParameter(schema).optional()
+}
+
+/** A query parameter that must be there, once. */
+export function requiredParameter<T extends z.ZodType<unknown, string>>(schema: T) {
+  return z.string({ error: 'must appear once' }).pipe(schema)
 }
 
 /** An optional query parameter that may repeat. Gives its values in one order, without doubles. */

@@ -40,7 +40,7 @@ describe('named statements', () => {
 
   it('are found by stage and name, and unknown names are errors', () => {
     expect(readStatement('state/version')).toBe('SELECT version FROM state_version')
-    expect(readComment('checks/doubled_model')).toEqual(['A model has one row a date.'])
+    expect(readComment('checks/doubled_model')).toEqual(['A model has one row a date, week or month.'])
     for (const name of ['state/nope', 'nope/version', 'version', 'state/__proto__']) {
       expect(() => readStatement(name)).toThrow(`there is no SQL statement ${name}`)
     }

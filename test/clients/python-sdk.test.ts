@@ -21,7 +21,7 @@ const PROGRAM = join(import.meta.dirname, 'python_sdk.py')
 async function start(details: NewKey): Promise<{ url: string; key: string }> {
   const folder = await temporaryFolder()
   const folders = { PUBLIC_DIR: join(folder, 'public'), DATA_DIR: join(folder, 'data') }
-  await publish(folders.PUBLIC_DIR, sampleRows({ days: 40 }))
+  await publish(folders.PUBLIC_DIR, sampleRows({ days: 40 }), { periods: true })
   const config = readServerConfig({}, { PORT: '0', ...folders, DATABASE_URL: await storeUrl(), BOOTSTRAP_KEY: '0' })
   const store = await testStore(config.databaseUrl)
   await embeddingsCatalogue(store).replaceAll(someModels(3))
@@ -47,8 +47,12 @@ describe.each(['1.3.84', '0.10.0'])('PyPI openrouter %s', (sdk) => {
     expect(code, stderr).toBe(0)
     const read = JSON.parse(stdout)
     expect(read).toMatchObject({ rows: 2 * 51, version: 1, models: someModels(3).map(({ id }) => id) })
-    // 0.10.0 knows no budgets and drops them.
+    // 0.10.0 knows neither periods nor budgets, which it drops.
     if (sdk === '0.10.0') return
+    expect(read.dates).toEqual({
+      week: ['2025-01-06', '2025-01-13', '2025-01-20', '2025-01-27', '2025-02-03'],
+      month: ['2025-01-01', '2025-02-01'],
+    })
     if (budget === null) expect(read.key).toMatchObject({ budgets: [], effective_budget: null })
     else expect(read.key).toMatchObject({ budgets: [budget], effective_budget: budget })
   })

@@ -1,7 +1,7 @@
 """Reads a release with the libraries that people use, and tells for each file what it holds and which types it has.
 
-Usage: readers.py FOLDER, where FOLDER is that of a release. Prints a JSON list of
-{"reader", "file", "types", "rows", "tokens", "content_hash"}; content_hash is that of the canonical CSV of what was read.
+Usage: readers.py FOLDER, where FOLDER is that of a release. Prints a JSON list of {"reader", "table", "file", "types",
+"rows", "tokens", "content_hash"}; content_hash is that of the canonical CSV of what was read.
 """
 
 import csv
@@ -19,12 +19,13 @@ import pyarrow.csv
 import pyarrow.json
 import pyarrow.parquet
 
-COLUMNS = ["date", "model_permaslug", "total_tokens"]
+DAILY = ["date", "model_permaslug", "total_tokens"]
+TABLES = {"daily": DAILY, "weekly": [*DAILY, "days"], "monthly": [*DAILY, "days"]}
 FOLDER = sys.argv[1]
 
 
 def path(name):
-    return f"{FOLDER}/rankings-daily.{name}"
+    return f"{FOLDER}/rankings-{TABLE}.{name}"
 
 
 def pandas_rows(frame):
@@ -94,8 +95,8 @@ def canonical(rows):
     writer.writerow(COLUMNS)
     tokens = 0
     count = 0
-    for date, model, total in rows:
-        writer.writerow([str(date)[:10], model, int(total)])
+    for date, model, total, *days in rows:
+        writer.writerow([str(date)[:10], model, int(total), *(int(count) for count in days)])
         tokens += int(total)
         count += 1
     digest = hashlib.sha256(text.getvalue().encode("utf-8")).hexdigest()
@@ -105,9 +106,12 @@ def canonical(rows):
 def read(reader, file, work):
     try:
         types, rows = work()
-        return {"reader": reader, "file": file, "types": types, **canonical(rows)}
+        return {"reader": reader, "table": TABLE, "file": file, "types": types, **canonical(rows)}
     except Exception as error:  # What a reader cannot read is told beside the rest.
-        return {"reader": reader, "file": file, "error": f"{type(error).__name__}: {error}"}
+        return {"reader": reader, "table": TABLE, "file": file, "error": f"{type(error).__name__}: {error}"}
 
 
-json.dump([read(reader, file, work) for reader, files in READERS.items() for file, work in files.items()], sys.stdout)
+readings = []
+for TABLE, COLUMNS in TABLES.items():
+    readings += [read(reader, file, work) for reader, files in READERS.items() for file, work in files.items()]
+json.dump(readings, sys.stdout)

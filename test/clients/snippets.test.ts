@@ -1,9 +1,9 @@
-/** The Python that the landing page gives to copy, run as it is. Where PyPI cannot be reached, this is skipped and says so. */
+/** The Python that the landing page and docs/researchers.md give to copy, run as it is. Where PyPI cannot be reached, this is skipped and says so. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { weekTop } from '../support/week.ts'
+import { weeksExample, weekTop } from '../support/week.ts'
 import { skipLoudly } from '../system/hosting.ts'
-import { runSnippet, useWeek } from '../system/snippet.ts'
+import { runCode, runSnippet, useWeek } from '../system/snippet.ts'
 import { DATA_TOOLS, pythonWith } from './python.ts'
 
 const week = useWeek()
@@ -25,3 +25,12 @@ it.for([
     expect(stdout, stderr).toBe(weekTop())
   },
 )
+
+it('the pandas of docs/researchers.md finds them in the table of weeks', async ({ skip }) => {
+  const python = await pythonWith(DATA_TOOLS)
+  if (!('bin' in python)) {
+    skipLoudly(skip, python.reason)
+  }
+  const { stdout, stderr } = await runCode('weeks.py', weeksExample('python', week.url()), join(python.bin, 'python'))
+  expect(stdout, stderr).toBe(weekTop())
+})

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { markdownTable } from '../../pipeline/base/markdown.ts'
 import { Manifest } from '../../pipeline/contract/manifest.ts'
+import { TABLES } from '../../pipeline/contract/tables.ts'
 import { RANKINGS, testApp } from '../support/app.ts'
 import { type Reading, readWithJavaScript, withVersions } from '../support/javascript-readers.ts'
 import { writeOddBuild } from '../support/odd-build.ts'
@@ -91,7 +92,7 @@ describe('a release', () => {
     }
   })
 
-  it.for(['rankings-daily-parquet', 'rankings-daily-csv'])(
+  it.for(['rankings-daily-csv', 'rankings-weekly-parquet'])(
     'has records that Croissant can read: %s',
     async (set, test) => {
       const bin = programs(tools, test)
@@ -128,10 +129,16 @@ describe('pandas, polars, pyarrow, DuckDB for Python, hyparquet and arrow', () =
     const bin = programs(tools, test)
     const script = fileURLToPath(new URL('./readers.py', import.meta.url))
     const python: Reading[] = JSON.parse(await succeed(join(bin, 'python'), [script, folder]))
-    const readings = [...python, ...(await readWithJavaScript(folder))]
-    const expected = { ...(await sumsOfApi()), content_hash: manifest.content_hash }
-    expect(readings).toHaveLength(22)
-    for (const reading of readings) expect(reading, JSON.stringify(reading)).toMatchObject(expected)
+    const javascript = await Promise.all(TABLES.map((table) => readWithJavaScript(folder, table)))
+    const readings = [...python, ...javascript.flat()]
+    expect(readings).toHaveLength(66)
+    const daily = { ...(await sumsOfApi()), content_hash: manifest.content_hash }
+    for (const reading of readings) {
+      const facts = reading.table === 'daily' ? daily : manifest.tables?.[reading.table]
+      // All rows of each table have the same sum.
+      const expected = { rows: facts?.rows, content_hash: facts?.content_hash, tokens: daily.tokens }
+      expect(reading, JSON.stringify(reading)).toMatchObject(expected)
+    }
     await expect(typeTable(readings)).toMatchFileSnapshot('../../docs/readers.md')
   })
 })
@@ -149,20 +156,34 @@ async function sumsOfApi(): Promise<{ rows: number; tokens: string }> {
   return { rows: data.length, tokens: String(tokens) }
 }
 
+/** The type of `days` in the tables of weeks and months, where the other types are those of days. */
+function daysOf(readings: readonly Reading[], reader: string, file: string): string {
+  const [daily = [], ...periods] = readings
+    .filter((each) => each.reader === reader && each.file === file)
+    .map(({ types }) => types)
+  for (const types of periods) expect(types).toEqual([...daily, periods[0]?.at(-1)])
+  return periods[0]?.at(-1) ?? ''
+}
+
 /** `docs/readers.md`: which types each reader gives to the columns of each file. */
 function typeTable(readings: readonly Reading[]): string {
   const versions = new Map(DATA_TOOLS.map((each) => each.split('==') as [string, string]))
-  const rows = readings.map(({ reader, file, types }) => [
-    versions.has(reader) ? `${reader} ${versions.get(reader)}` : withVersions(reader),
-    `\`rankings-daily.${file}\``,
-    ...types.map((type) => `\`${type}\``),
-  ])
+  const rows = readings
+    .filter(({ table }) => table === 'daily')
+    .map(({ reader, file, types }) => [
+      versions.has(reader) ? `${reader} ${versions.get(reader)}` : withVersions(reader),
+      `\`.${file}\``,
+      ...types.map((type) => `\`${type}\``),
+      `\`${daysOf(readings, reader, file)}\``,
+    ])
   return `# Which reader sees which type
 
 Measured by \`test/clients/standards.test.ts\` on a release with odd slugs and numbers beyond 2^53, and written by it (\`-u\`):
 each of these reads every row to the last digit. \`test/clients/readers.py\` and \`test/support/javascript-readers.ts\` have the calls.
 
-${markdownTable(['reader', 'file', '`date`', '`model_permaslug`', '`total_tokens`'], rows)}
+${markdownTable(['reader', 'file', '`date`', '`model_permaslug`', '`total_tokens`', '`days`'], rows)}
+The files of all three tables have the same types; \`days\` is in those of weeks and months.
+
 - CSV has no types, so readers guess. pandas takes the slugs \`null\` and \`NaN\` for missing values unless it is told
   \`keep_default_na=False\`.
 - JSON and NDJSON write \`total_tokens\` as text, because a day may exceed what JavaScript counts exactly: cast it.

@@ -61,25 +61,37 @@ describe('a dry run', () => {
     const summary = await dryRun(workspace, LATER)
     const { outcome, changes, warnings, data_version, restated } = summary
     expect(describeSummary(summary)).toContain(
-      '  restated  2 final dates, 2025-03-01, 2025-03-02: reason unspecified; --reason and --note can say why\n',
+      '  restated  2 final dates, 2025-03-01, 2025-03-02; 1 final week, 2025-02-24: reason unspecified; --reason and --note can say why\n',
     )
     expect({ outcome, data_version }).toEqual({ outcome: 'would_release', data_version: '2.0.0' })
-    expect(restated).toEqual({ dates: ['2025-03-01', '2025-03-02'], reason: 'unspecified' })
+    const periods = [{ table: 'weekly', date: '2025-02-24' }]
+    expect(restated).toEqual({ dates: ['2025-03-01', '2025-03-02'], periods, reason: 'unspecified' })
+    const changed = (
+      date: string,
+      rows_before: number,
+      rows_after: number,
+      tokens_before: string,
+      tokens_after: string,
+    ) => {
+      return { date, change: 'changed', rows_before, rows_after, tokens_before, tokens_after }
+    }
     expect(changes).toEqual({
-      facts: ['content_hash', 'end_date'],
+      facts: ['content_hash', 'end_date', 'weekly_content_hash', 'monthly_content_hash'],
       dates: [
         { date: '2025-03-01', change: 'removed', rows_before: 1, rows_after: 0, tokens_before: '1', tokens_after: '0' },
-        {
-          date: '2025-03-02',
-          change: 'changed',
-          rows_before: 2,
-          rows_after: 3,
-          tokens_before: '12',
-          tokens_after: '14',
-        },
+        changed('2025-03-02', 2, 3, '12', '14'),
         { date: '2025-03-04', change: 'added', rows_before: 0, rows_after: 1, tokens_before: '0', tokens_after: '11' },
       ],
       rows: { before: 4, after: 5, added: 2, changed: 1, removed: 1 },
+      // Both rows of the first week sum one date less.
+      weekly: {
+        dates: [changed('2025-02-24', 2, 3, '13', '14'), changed('2025-03-03', 1, 1, '9', '20')],
+        rows: { before: 3, after: 4, added: 1, changed: 3, removed: 0 },
+      },
+      monthly: {
+        dates: [changed('2025-03-01', 2, 3, '22', '34')],
+        rows: { before: 2, after: 3, added: 1, changed: 1, removed: 0 },
+      },
     })
     expect(warnings).toEqual([])
   })
@@ -202,6 +214,7 @@ describe('a dry run', () => {
       [
         '  changes   1 date added, 1 changed, 1 removed',
         '            2 -> 2 rows: 1 added, 1 with other tokens, 1 removed',
+        '            1 week added, 1 changed, 0 removed; 0 months added, 1 changed, 0 removed',
         '            2025-03-03 added: 1 row, 9 tokens',
         '            2025-03-02 changed: 1 -> 1 row, 1,000 -> 2,000 tokens',
         '            2025-03-01 removed: 1 row, 1 token\n',

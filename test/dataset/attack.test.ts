@@ -65,5 +65,8 @@ it('finds nothing in the releases of random gateways under a rule', { timeout: t
 it('finds the planted customers of a random gateway without a rule', { timeout: timeout_ms }, async () => {
   const releases = await publishGateway(await newWorkspace(), randomGateway(1, 2), { isRuled: false })
   const found = leaksOf(releases).map(({ what }) => what)
-  for (const model of PLANTED) expect(found).toContainEqual(expect.stringMatching(`^${model} on \\d`))
+  for (const model of PLANTED) {
+    expect(found).toContainEqual(expect.stringMatching(`^${model} on \\d`))
+    expect(found).toContainEqual(expect.stringMatching(`^${model} in the week of`))
+  }
 })

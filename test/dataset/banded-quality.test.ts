@@ -17,6 +17,7 @@ const quality = (...excluded: Pick<Excluded, 'reason' | 'records'>[]) => {
     models: 1,
     published_records: 12_345n,
     outside,
+    splits: new Map(),
     ruled: undefined,
   }
   return bandedQuality(manifestOf(), { account, records: countRecords(ranking, account), ranking })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { changeLog } from '../../pipeline/contract/change-log.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
-import { applyChanges, writeChanges } from '../../pipeline/dataset/change-log.ts'
+import { applyChanges, inverse, writeChanges } from '../../pipeline/dataset/change-log.ts'
 
 function row(date: string, model_permaslug: string, tokens: number | bigint): RankingRow {
   return { date, model_permaslug, total_tokens: String(tokens) }
@@ -46,6 +46,18 @@ describe('changes.csv', () => {
       row('2025-03-02', '\u{1f600}', 5),
     ]
     expect(applyChanges([], changeLog([], odd))).toEqual(odd)
+  })
+
+  it('turns weeks into those that sum other dates', () => {
+    const of = (tokens: number, days: number) => ({ ...row('2025-03-03', 'a', tokens), days })
+    const [before, after] = [[of(7, 6)], [of(7, 7)]]
+    const changes = changeLog(before, after)
+    expect(writeChanges(changes, 'weekly').toString()).toBe(
+      `op,date,model_permaslug,tokens_before,tokens_after,days_before,days_after\nupdate,2025-03-03,a,7,7,6,7\n`,
+    )
+    expect(applyChanges(before, changes)).toEqual(after)
+    expect(applyChanges(after, inverse(changes))).toEqual(before)
+    expect(() => applyChanges([of(7, 5)], changes)).toThrow('expects 7 of 6 days, but there is 7 of 5 days')
   })
 
   it.each([

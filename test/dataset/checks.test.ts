@@ -32,8 +32,8 @@ describe('the invariants of the ranking', () => {
     ['2025-03-01', 'acme/one', 10n, 2],
   ]
 
-  /** A database in which these rows were ranked from a rollup of `counted` tokens. */
-  async function databaseOf(rows: typeof SOUND, counted: bigint): Promise<Database> {
+  /** A database in which these rows were ranked from a rollup of `counted` tokens, and `periods` in its week and month. */
+  async function databaseOf(rows: typeof SOUND, counted: bigint, periods = rows): Promise<Database> {
     const { root } = await newWorkspace()
     const { signal } = new AbortController()
     const options = { path: join(root, 'x.duckdb'), temporaryFolder: root, memoryLimit: '512MiB', signal }
@@ -42,8 +42,17 @@ describe('the invariants of the ranking', () => {
     await database.execute(
       'CREATE TEMP TABLE out_rankings_daily (date DATE, model_permaslug VARCHAR, total_tokens HUGEINT, position INTEGER)',
     )
-    const texts = rows.map(([date, model, tokens, position]) => [date, model, String(tokens), String(position)])
-    await database.append('out_rankings_daily', texts)
+    const textsOf = (given: typeof SOUND) =>
+      given.map(([date, model, tokens, position]) => [date, model, String(tokens), String(position)])
+    await database.append('out_rankings_daily', textsOf(rows))
+    await database.run('rank/create_periods')
+    for (const [grain, first] of [
+      ['week', '2025-02-24'],
+      ['month', '2025-03-01'],
+    ]) {
+      const own = textsOf(periods).map(([, ...row]) => [grain, first, ...row, '1'] as string[])
+      await database.append('out_rankings_periods', own)
+    }
     await database.run('result/create_rollup')
     await freeze(database, [])
     await database.append('core_rollup', [['a', '2025-03-01', 'acme/one', String(counted), '1']])
@@ -64,11 +73,7 @@ describe('the invariants of the ranking', () => {
   })
 
   it.each<[string, typeof SOUND, string]>([
-    [
-      'too_many_rows',
-      crowd,
-      'too_many_rows: A date has at most 50 models and one row of the rest.\n  2025-03-01: 51 rows',
-    ],
+    ['too_many_rows', crowd, 'too_many_rows: A date, week or month has at most 50 models and one row of the rest.\n'],
     ['doubled_model', [...SOUND, ['2025-03-01', 'acme/one', 10n, 3]], '  2025-03-01: acme/one has 2 rows'],
     ['other_without_cause', [...SOUND, ['2025-03-01', 'other', 1n, 3]], 'has a row of the rest behind 2 models'],
     ['not_an_integer_of_64_bits', [['2025-03-01', 'acme/one', tooBig, 1]], `acme/one has ${tooBig} tokens`],
@@ -83,6 +88,13 @@ describe('the invariants of the ranking', () => {
     await expect(proof).rejects.toThrow(BuildError)
     await expect(proof).rejects.toThrow(`${check}: `)
     await expect(proof).rejects.toThrow(message)
+    const total = sumOf(rows)
+    const proofOfPeriods = assertInvariants(
+      await databaseOf([['2025-03-01', 'acme/one', total, 1]], total, rows),
+      '2025-03-01',
+    )
+    await expect(proofOfPeriods).rejects.toThrow(`${check}: `)
+    await expect(proofOfPeriods).rejects.toThrow(/ {2}2025-02-24: week: [\s\S]* {2}2025-03-01: month: /)
   })
 
   it('stop a build whose ranking breaks a rule, and nothing is published', async () => {
@@ -103,5 +115,10 @@ describe('the invariants of the ranking', () => {
     const proof = assertInvariants(await databaseOf(SOUND, 31n), '2025-03-01')
     await expect(proof).rejects.toThrow('lost_tokens: ')
     await expect(proof).rejects.toThrow('  2025-03-01: publishes 30 tokens of 31')
+    const periods = assertInvariants(await databaseOf(SOUND, 30n, SOUND.slice(1)), '2025-03-01')
+    await expect(periods).rejects.toThrow('lost_tokens: Rows add up')
+    await expect(periods).rejects.toThrow(
+      / {2}2025-02-24: week: publishes 10 tokens of 30\n {2}2025-03-01: month: publishes 10/,
+    )
   })
 })

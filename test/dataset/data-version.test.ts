@@ -40,7 +40,7 @@ function versionsOf(history: readonly Told[], rule: { version_rule?: 2 } = { ver
     const data_version = nextVersion(indexOf(entries), entries[standing], {
       version_rule: rule.version_rule,
       facts: release.isSchemaNew === true ? ['schema'] : ['content_hash'],
-      changes: changeLog(before === undefined ? [] : rowsOf(before), rowsOf(release)),
+      changes: { daily: changeLog(before === undefined ? [] : rowsOf(before), rowsOf(release)) },
     })
     const as_of = `${release.asOf}T01:00:00Z`
     const name = as_of.replaceAll(/[-:]/g, '')
@@ -171,6 +171,20 @@ describe('the data_version', () => {
 
   it('is MAJOR for a changed schema', () => {
     expect(versionsOf([first, { ...first, isSchemaNew: true }])).toEqual(['1.0.0', '2.0.0'])
+  })
+
+  it.each([
+    ['2.0.0', 'a final week', 'weekly', '2025-03-03'],
+    ['1.0.1', 'a provisional week', 'weekly', '2025-03-10'],
+    ['1.0.1', 'the week of the last date, if dates of it are to come', 'weekly', '2025-03-17'],
+    ['2.0.0', 'a final month', 'monthly', '2025-02-01'],
+    ['1.0.1', 'a provisional month', 'monthly', '2025-03-01'],
+  ] as const)('is %s after 1.0.0 when %s changes without a day', (version, _what, table, date) => {
+    const previous = releaseEntry('2025-03-18', { as_of: '2025-03-19T00:12:00Z', version_rule: 2 })
+    const tokens = { model_permaslug: 'a', tokens_before: '5', tokens_after: '6', days_before: '7', days_after: '7' }
+    const changes = { daily: [], [table]: [{ op: 'update', date, ...tokens }] }
+    const facts = [`${table}_content_hash`]
+    expect(nextVersion(indexOf([previous]), previous, { version_rule: 2, facts, changes })).toBe(version)
   })
 
   it('compares with the release that was current, and continues from the newest version, withdrawn or not', () => {

@@ -2,22 +2,34 @@
 import fc from 'fast-check'
 import { expect, it, onTestFinished } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
-import type { RankingRow } from '../../pipeline/contract/ranking.ts'
+import { firstDateOf, PERIOD_TABLES } from '../../pipeline/contract/tables.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { numbersOf } from '../../pipeline/dataset/attack.ts'
 import { assertInvariants } from '../../pipeline/dataset/checks.ts'
-import { applyRule, rankSafe, unsafeSums } from '../../pipeline/dataset/disclosure.ts'
-import { type RankingRule, rank } from '../../pipeline/dataset/rank.ts'
-import { type Contribution, isSafe, type Row, rankUnderRule } from '../support/disclosure-oracle.ts'
+import type { PublishedRows } from '../../pipeline/dataset/derived.ts'
+import { applyRule, unsafeSums } from '../../pipeline/dataset/disclosure.ts'
+import type { FrozenDate } from '../../pipeline/dataset/frozen.ts'
+import { type Ranking, type RankingRule, rank, rankAnew } from '../../pipeline/dataset/rank.ts'
+import { Judge } from '../support/disclosure-judge.ts'
+import {
+  type Contribution,
+  type DateAtoms,
+  type Row,
+  type Rule,
+  rankPeriods,
+  rankUnderRule,
+  splitDate,
+} from '../support/disclosure-oracle.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { tries } from '../support/property.ts'
+import type { Day } from '../support/ruled-gateway.ts'
 
 /** The last date that is old enough, so many days before the last completed one. */
 const LAST_DATE = '2025-03-09'
 const AGE = 4
 
 const contribution: fc.Arbitrary<Contribution> = fc.record({
-  date: fc.constantFrom('2024-12-31', '2025-03-01', '2025-03-02', '2025-03-10'),
+  date: fc.constantFrom('2024-12-31', '2025-03-01', '2025-03-02', '2025-03-03', '2025-03-10'),
   model: fc.integer({ min: 1, max: 70 }).map((number) => `acme/${number}`),
   contributor: fc.oneof(
     { weight: 20, arbitrary: fc.integer({ min: 1, max: 9 }).map((number) => `customer-${number}`) },
@@ -49,85 +61,185 @@ async function databaseOf(contributions: readonly Contribution[]): Promise<Datab
   return database
 }
 
-/** Frozen dates have rows of their own, or none if they were withdrawn. */
+const OTHER_ROWS = [
+  { model_permaslug: 'acme/1', total_tokens: '7' },
+  { model_permaslug: 'other', total_tokens: '9' },
+]
+
+/**
+ * Frozen dates have rows of their own, or none if they were withdrawn. `as_today` have those of the contributions. A list of
+ * version 0.6.0 does not say how `other` is split.
+ */
 const frozenDates = fc.uniqueArray(
   fc.record({
     date: fc.constantFrom('2025-02-28', '2025-03-01', '2025-03-02'),
-    rows: fc.constantFrom(
-      [],
-      [
-        { model_permaslug: 'acme/1', total_tokens: '7' },
-        { model_permaslug: 'other', total_tokens: '9' },
-      ],
-    ),
+    kind: fc.constantFrom('withdrawn', 'as_today', 'other_rows', 'split'),
   }),
   { selector: ({ date }) => date, maxLength: 2 },
 )
 
-/** Ranks as a build does, and asserts what it does of the rows. */
-async function rowsUnder(contributions: readonly Contribution[], ranking: RankingRule): Promise<Row[]> {
-  const database = await databaseOf(contributions)
-  const { rows } = await rank(database, addDays(LAST_DATE, AGE), ranking)
-  await assertInvariants(database, LAST_DATE, true)
-  database.close()
-  return rows.map(({ date, model_permaslug, total_tokens }) => {
-    return { date, model: model_permaslug, tokens: Number(total_tokens) }
-  })
+type Frozen = FrozenDate & { atoms: DateAtoms }
+
+function toRows(date: string, rows: FrozenDate['rows']): Row[] {
+  return rows.map((row) => ({ date, model: row.model_permaslug, tokens: Number(row.total_tokens) }))
 }
 
-const { options, timeout_ms } = tries({ share: 20 })
+function freezeDate(date: string, kind: string, day: readonly Contribution[], rule: Rule): Frozen {
+  const today = rankUnderRule(day, rule)
+  const rows = today.map(({ model, tokens }) => ({ model_permaslug: model, total_tokens: `${tokens}` }))
+  if (kind === 'withdrawn' || (kind === 'as_today' && rows.length === 0))
+    return { date, rows: [], atoms: { date, atoms: [], hidden: [] } }
+  if (kind === 'as_today') return { date, rows, atoms: splitDate(date, day, today, rule) }
+  if (kind === 'split') {
+    const split = { atoms: [{ model_permaslug: 'acme/2', total_tokens: '4' }], hidden: ['acme/3'] }
+    const atoms = toRows(date, [
+      ...OTHER_ROWS.slice(0, 1),
+      ...split.atoms,
+      { model_permaslug: 'other', total_tokens: '5' },
+    ])
+    return { date, rows: OTHER_ROWS, split, atoms: { date, atoms, hidden: split.hidden } }
+  }
+  const hidden = day.filter(({ model, tokens }) => model !== 'acme/1' && tokens > 0).map(({ model }) => model)
+  return { date, rows: OTHER_ROWS, atoms: { date, atoms: toRows(date, OTHER_ROWS), hidden } }
+}
+
+/** Ranks as a build does, and asserts what it does of the rows. */
+async function rankedUnder(contributions: readonly Contribution[], ranking: RankingRule): Promise<Ranking> {
+  const database = await databaseOf(contributions)
+  const ranked = await rank(database, addDays(LAST_DATE, AGE), ranking)
+  await assertInvariants(database, LAST_DATE, true)
+  database.close()
+  return ranked
+}
+
+const { options, timeout_ms } = tries({ share: 10 })
+
+const rule = fc.record({
+  min_contributors: fc.integer({ min: 1, max: 6 }),
+  p_percent: fc.integer({ min: 1, max: 100 }),
+  publish_after_days: fc.constant(AGE),
+  revise: fc.constant('never' as const),
+})
+const uses = fc.array(contribution, { minLength: 1, maxLength: 600, size: 'max' })
+
+/** More models that several customers use than a date names. */
+const POPULAR = ['2025-03-01', '2025-03-02'].flatMap((date) =>
+  Array.from({ length: 60 * 4 }, (_, number): Contribution => {
+    const model = Math.floor(number / 4) + 1
+    return {
+      date,
+      model: `acme/${model}`,
+      contributor: `customer-${number % 4}`,
+      tokens: 5 * model + ((number * 7) % 11),
+    }
+  }),
+)
+const gateway = fc.tuple(uses, fc.constantFrom([], POPULAR)).map((parts) => parts.flat())
 
 it('publishes what a plain reading of the rule publishes, and frozen dates as they are', {
   timeout: timeout_ms,
 }, async () => {
-  const rule = fc.record({
-    min_contributors: fc.integer({ min: 1, max: 6 }),
-    p_percent: fc.integer({ min: 1, max: 100 }),
-    publish_after_days: fc.constant(AGE),
-    revise: fc.constant('never' as const),
-  })
-  const gateway = fc.array(contribution, { minLength: 1, maxLength: 600, size: 'max' })
   await fc.assert(
-    fc.asyncProperty(gateway, rule, frozenDates, async (contributions, each, frozen) => {
+    fc.asyncProperty(gateway, rule, frozenDates, async (contributions, each, dates) => {
+      const dayOf = (date: string) => contributions.filter((use) => use.date === date)
+      const frozen = dates.map(({ date, kind }) => freezeDate(date, kind, dayOf(date), each))
       const isOpen = (date: string) =>
         date >= '2025-01-01' && date <= LAST_DATE && !frozen.some((day) => day.date === date)
-      const ranked = rankUnderRule(
-        contributions.filter(({ date }) => isOpen(date)),
-        each,
+      const open = Map.groupBy(
+        rankUnderRule(
+          contributions.filter(({ date }) => isOpen(date)),
+          each,
+        ),
+        ({ date }) => date,
       )
-      const kept = frozen.flatMap(({ date, rows }) =>
-        rows.map((row) => ({ date, model: row.model_permaslug, tokens: Number(row.total_tokens) })),
+      const atoms = [
+        ...[...open].map(([date, rows]) => splitDate(date, dayOf(date), rows, each)),
+        ...frozen.map((day) => day.atoms),
+      ]
+      const kept = frozen.flatMap(({ date, rows }) => toRows(date, rows))
+      const byDate = [...[...open.values()].flat(), ...kept].sort((a, b) =>
+        a.date < b.date ? -1 : a.date > b.date ? 1 : 0,
       )
-      const byDate = [...ranked, ...kept].sort((a, b) => (a.date < b.date ? -1 : a.date > b.date ? 1 : 0))
-      expect(await rowsUnder(contributions, { rule: each, frozen })).toEqual(byDate)
+      const ranked = await rankedUnder(contributions, { rule: each, frozen })
+      expect(ranked.rows.flatMap((row) => toRows(row.date, [row]))).toEqual(byDate)
+      for (const table of PERIOD_TABLES) {
+        const rows = ranked.periods[table].map(({ days, ...row }) => ({ ...toRows(row.date, [row])[0], days }))
+        expect(rows).toEqual(rankPeriods(atoms, (date) => firstDateOf(table, date)))
+      }
+      // Once they are in the list, periods follow from it alone.
+      const listed = [...Map.groupBy(ranked.rows, ({ date }) => date)].map(([date, rows]) => {
+        return { date, rows, split: ranked.splits.get(date) ?? frozen.find((day) => day.date === date)?.split }
+      })
+      const late = contributions.filter(({ date }) => listed.some((day) => day.date === date))
+      const more = [...contributions, ...late.map((use) => ({ ...use, model: 'acme/71' }))]
+      const withdrawn = frozen.filter(({ rows }) => rows.length === 0)
+      const again = await rankedUnder(more, { rule: each, frozen: [...listed, ...withdrawn] })
+      expect([again.rows, again.periods, again.splits]).toEqual([ranked.rows, ranked.periods, new Map()])
     }),
     options,
   )
 })
 
 it('judges sums of published rows as a plain reading of the rule does', { timeout: timeout_ms }, async () => {
-  const gateway = fc.array(contribution, { minLength: 1, maxLength: 600, size: 'max' })
   const loose = { min_contributors: 1, p_percent: 5 }
   const strict = { min_contributors: 4, p_percent: 20 }
   await fc.assert(
     fc.asyncProperty(gateway, async (contributions) => {
       const database = await databaseOf(contributions)
       await applyRule(database, loose, LAST_DATE)
-      await rankSafe(database)
-      const rows = await database.rows<RankingRow>('rank/rows')
-      const sums = [...numbersOf({ release: '', rows })].map(({ terms }) => terms.map(({ row }) => row))
+      const published = { release: '', ...(await rankAnew(database)) }
+      const numbers = [...numbersOf(published)]
       for (const [name, value] of Object.entries(strict)) await database.setVariable(name, value)
-      const unsafe = await unsafeSums(database, sums)
+      const unsafe = await unsafeSums(database, numbers)
       database.close()
-      const named = new Set(rows.map(({ date, model_permaslug }) => `${date} ${model_permaslug}`))
-      const cellOf = ({ date, model }: Contribution) => (named.has(`${date} ${model}`) ? model : 'other')
-      const cells = Map.groupBy(contributions, (each) => `${each.date} ${cellOf(each)}`)
-      const expected = sums.flatMap((terms, position) => {
-        const sum = terms.flatMap(({ date, model_permaslug }) => cells.get(`${date} ${model_permaslug}`) ?? [])
-        return isSafe(sum, strict) ? [] : [position]
-      })
-      expect(unsafe).toEqual(expected)
+      const records = contributions.map((each, position) => ({ ...each, id: `${position}` }))
+      const recordsOf = (date: string) => records.filter((each) => each.date === date)
+      const judge = new Judge([{ ...published, recordsOf }], strict)
+      expect(unsafe).toEqual(numbers.flatMap((each, position) => (judge.leakOf(each) === undefined ? [] : [position])))
     }),
     { ...options, numRuns: 3 },
   )
+})
+
+/** The example of docs/decisions/0027-weeks-and-months-under-a-rule.md. */
+it('names no model in a week that other days only pool: they would isolate a customer', async () => {
+  const MONDAY = {
+    big: { a: 30, b: 20, c: 10 },
+    small: { a: 10, b: 10, c: 10 },
+    pool: { a: 20, b: 20 },
+    solo: { d: 50 },
+  }
+  const TUESDAY: Day = { ...MONDAY, pool: { b: 20, c: 20 } }
+  const days = { '2025-03-03': MONDAY, '2025-03-04': TUESDAY }
+  const records = Object.entries(days).flatMap(([date, day]) =>
+    Object.entries(day).flatMap(([model, customers]) =>
+      Object.entries(customers).map(([contributor, tokens]) => {
+        return { id: `${date} ${model} ${contributor}`, date, model, contributor, tokens }
+      }),
+    ),
+  )
+  const plain = { min_contributors: 3, p_percent: 10 }
+  const { rows, periods } = await rankedUnder(records, {
+    rule: { ...plain, publish_after_days: AGE, revise: 'never' },
+    frozen: [],
+  })
+  expect(rows.filter(({ date }) => date === '2025-03-03').flatMap((row) => toRows('', [row]))).toEqual([
+    { date: '', model: 'big', tokens: 60 },
+    { date: '', model: 'small', tokens: 30 },
+    { date: '', model: 'other', tokens: 90 },
+  ])
+  const recordsOf = (date: string) => records.filter((each) => each.date === date)
+  const leaksOf = (published: PublishedRows) => {
+    const judge = new Judge([{ ...published, recordsOf }], plain)
+    return [...numbersOf(published)].map((each) => judge.leakOf(each)).filter((leak) => leak !== undefined)
+  }
+  expect(leaksOf({ release: '', rows, periods })).toEqual([])
+  // Each of these rows is safe.
+  const week = Object.entries({ big: 120, pool: 80, other: 160 }).map(([model_permaslug, tokens]) => {
+    return { date: '2025-03-03', model_permaslug, total_tokens: `${tokens}`, days: 2 }
+  })
+  const leaks = leaksOf({ release: '', rows, periods: { weekly: week, monthly: [] } })
+  const what = 'the rest of the days of the week of 2025-03-03, less pool'
+  expect(leaks).toContainEqual({ what, value: 100, contributors: ['d'] })
+  expect(leaks.map((leak) => leak.what)).not.toContainEqual(expect.stringMatching(/^\w+ in the week/))
 })

@@ -1,9 +1,13 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { Database } from '../../pipeline/base/database.ts'
 import { ModelFacts } from '../../pipeline/contract/model-facts.ts'
 import { appearances, modelFacts } from '../../pipeline/dataset/model-facts.ts'
-import { writeModels } from '../../pipeline/dataset/models-file.ts'
+import { verifyModels, writeModels } from '../../pipeline/dataset/models-file.ts'
 import { createRegistry } from '../../pipeline/raw/registry.ts'
 import { MODEL_FIELDS } from '../../pipeline/release/documents/fields.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 const row = (date: string, model_permaslug: string, tokens: number | bigint) => {
   return { date, model_permaslug, total_tokens: String(tokens) }
@@ -18,10 +22,12 @@ const ROWS = [
   row('2025-01-04', 'acme/two', 9_223_372_036_854_775_807n),
 ]
 
+const DAYS = { rows: ROWS, periods: undefined }
+
 describe('the facts of the models', () => {
   it('take from the rows: first and last date, number of days, best rank and its first date, tokens', () => {
     const facts = { name: '', author: '', aliases: [] }
-    expect(modelFacts(ROWS)).toEqual([
+    expect(modelFacts(DAYS)).toEqual([
       {
         model_permaslug: 'acme/two',
         ...facts,
@@ -58,18 +64,42 @@ describe('the facts of the models', () => {
   it('order models by tokens, then by the code points of the slug', () => {
     const slugs = ['\u{1f600}', '\uffee', 'a']
     const rows = slugs.toReversed().map((slug) => row('2025-01-01', slug, 5))
-    expect(modelFacts(rows).map(({ model_permaslug }) => model_permaslug)).toEqual(['a', '\uffee', '\u{1f600}'])
+    expect(modelFacts({ rows, periods: undefined }).map(({ model_permaslug }) => model_permaslug)).toEqual([
+      'a',
+      '\uffee',
+      '\u{1f600}',
+    ])
   })
 
-  it('write only members that the contract has', () => {
-    for (const facts of modelFacts(ROWS)) expect(ModelFacts.parse(facts)).toEqual(facts)
+  it('have a model that only weeks or months name at the end, without dates and ranks', async () => {
+    const period = (slug: string) => ({ ...row('2024-12-30', slug, 7), days: 5 })
+    const periods = {
+      weekly: ['acme/two', 'only/weekly', 'other'].map(period),
+      monthly: ['only/monthly', 'only/weekly', 'other'].map(period),
+    }
+    const folder = await temporaryFolder()
+    const options = { path: ':memory:', temporaryFolder: folder, memoryLimit: undefined }
+    const database = await Database.open({ ...options, signal: new AbortController().signal })
+    const path = join(folder, 'models.csv')
+    const facts = modelFacts({ rows: ROWS, periods })
+    expect(facts.slice(0, 2)).toEqual(modelFacts(DAYS))
+    expect(writeModels(facts.slice(2)).toString().split('\n').slice(1)).toEqual([
+      'only/monthly,,,[],,,0,,,0',
+      'only/weekly,,,[],,,0,,,0',
+      '',
+    ])
+    for (const each of facts) expect(ModelFacts.parse(each)).toEqual(each)
+    await writeFile(path, writeModels(facts))
+    await verifyModels(database, path, { rows: ROWS, periods })
+    await expect(verifyModels(database, path, DAYS)).rejects.toThrow('it says {"model_permaslug":"only/monthly"')
+    database.close()
   })
 })
 
 describe('models.csv', () => {
   it('writes the columns of the data dictionary, and aliases as JSON', () => {
     const names = { name: 'One, "the first"', author: 'Acme', aliases: ['1', 'a,"b"'] }
-    const [header, ...lines] = writeModels(modelFacts(ROWS.slice(0, 1), () => names))
+    const [header, ...lines] = writeModels(modelFacts({ ...DAYS, rows: ROWS.slice(0, 1) }, () => names))
       .toString()
       .split('\n')
     expect(header).toBe(MODEL_FIELDS.map(({ name }) => name).join(','))

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BuildError } from '../../pipeline/base/errors.ts'
 import type { BuildSummary } from '../../pipeline/build.ts'
+import { TABLES } from '../../pipeline/contract/tables.ts'
 import {
   expectedDataset,
   type OracleAnswer,
@@ -284,12 +285,15 @@ async function buildDataset(
   sources: OracleSource[],
   models: RegistryModel[],
   layout: number,
-): Promise<{ csv: string; summary: BuildSummary } | undefined> {
+): Promise<{ csv: string; weekly: string; monthly: string; summary: BuildSummary } | undefined> {
   const workspace = await createWorkspace()
   try {
     await writeDataset(workspace, sources, models, layout)
     const summary = await buildIn(workspace, AS_OF)
-    return { csv: await publishedCsv(workspace), summary }
+    const [csv = '', weekly = '', monthly = ''] = await Promise.all(
+      TABLES.map((table) => publishedCsv(workspace, table)),
+    )
+    return { csv, weekly, monthly, summary }
   } catch (error) {
     if (error instanceof BuildError && /publish/.test(error.message)) return undefined
     throw error
@@ -329,6 +333,7 @@ describe('the published ranking', () => {
           expect(built?.csv ?? '').toBe(expected.rows.length === 0 ? '' : expected.csv)
           if (built === undefined) return
           published += 1
+          expect([built.weekly, built.monthly]).toEqual([expected.weekly, expected.monthly])
           expect(built.summary.content_hash).toBe(expected.content_hash)
           expect(built.summary.content_hash).toBe(`sha256:${sha256(built.csv)}`)
           expect(built.summary.rows).toBe(expected.rows.length)

@@ -5,10 +5,12 @@
  */
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
+import { releaseName, releasePath } from '../../pipeline/contract/manifest.ts'
 import { exchange, type WireAnswer } from '../support/wire.ts'
-import { buildHistory } from './history.ts'
+import { buildHistory, RELEASES } from './history.ts'
 import { goldenStore, serveGolden } from './server.ts'
 
 vi.mock('../../pipeline/base/code.ts', async (load) => {
@@ -41,7 +43,24 @@ it('answers every recorded request with the recorded bytes', async () => {
     await expect(withNames(record(exchanges), secrets)).toMatchFileSnapshot(path)
   }
   expect(sent).toBeGreaterThanOrEqual(404)
+  await expectPublishedChanges(workspace.publicDir, port, secrets.limited)
 })
+
+/** What differs between the last two releases is what the last one published. */
+async function expectPublishedChanges(publicDir: string, port: number, secret: string): Promise<void> {
+  const [from = '', to = ''] = RELEASES.slice(-2).map(releaseName)
+  for (const [period, file] of [
+    ['day', 'changes.csv'],
+    ['week', 'changes-weekly.csv'],
+    ['month', 'changes-monthly.csv'],
+  ]) {
+    const query = `from=${from}&to=${to}&period=${period}&format=csv`
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/datasets/rankings-daily/changes?${query}`, {
+      headers: { authorization: `Bearer ${secret}` },
+    })
+    expect(await answer.text(), query).toBe(await readFile(join(publicDir, releasePath(to), `${file}`), 'utf8'))
+  }
+}
 
 interface Request {
   method: string

@@ -1,7 +1,9 @@
-/** `tokenboard derive`: an outsider makes every format of a release again from its Parquet file alone. */
+/** `tokenboard derive`: an outsider makes every format of a release again from its Parquet files alone. */
 import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { dataFile, dataFiles } from '../../pipeline/contract/release-files.ts'
+import { PERIOD_TABLES, TABLES } from '../../pipeline/contract/tables.ts'
 import { type DeriveSummary, derive, verifyDerived } from '../../pipeline/publication/derive.ts'
 import {
   createWorkspace,
@@ -17,7 +19,8 @@ import { release, type Use } from '../support/releases.ts'
 
 const FIRST = '20250310T100000Z'
 const DATES = ['2025-02-28', '2025-03-02', '2025-03-09']
-const FORMATS = ['rankings-daily.csv', 'rankings-daily.csv.gz', 'rankings-daily.json.gz', 'rankings-daily.ndjson.gz']
+const TEXTS = TABLES.flatMap((table) => dataFiles(table).filter(({ format }) => format !== 'parquet'))
+const FORMATS: readonly string[] = TEXTS.map(({ path }) => path)
 
 let published: Workspace
 
@@ -44,7 +47,12 @@ describe('derive', () => {
     const { root } = await newWorkspace()
     const out = join(root, 'derived')
     const summary = await deriveTo(out, join(datasetFolder(published), 'latest'))
-    expect(summary).toMatchObject({ release: '20250310T110000Z', rows: 9 })
+    expect(summary).toMatchObject({ release: '20250310T110000Z', rows: 9, cannot_make: [] })
+    expect(summary.tables.map(({ table, rows }) => [table, rows])).toEqual([
+      ['daily', 9],
+      ['weekly', 6],
+      ['monthly', 6],
+    ])
     expect(Object.fromEntries(summary.files.map(({ path, comparison }) => [path, comparison]))).toEqual({
       ...Object.fromEntries(FORMATS.map((name) => [name, 'equal'])),
       'daily/2025-02-28.json': 'other_as_of',
@@ -77,13 +85,35 @@ describe('derive', () => {
     expect(files.filter(({ comparison }) => comparison !== 'equal')).toEqual([])
   })
 
-  it('makes the same files from a Parquet file alone', async () => {
+  it('makes the same files from the Parquet file of a table alone, but no weeks and months from days', async () => {
     const { root } = await newWorkspace()
-    await copyFile(join(await releaseFolder(published), 'rankings-daily.parquet'), join(root, 'copy.parquet'))
-    const alone = await deriveTo(join(root, 'alone'), join(root, 'copy.parquet'))
+    const alone: Record<string, unknown>[] = []
+    for (const table of TABLES) {
+      const copy = join(root, `copy-of-${table}.parquet`)
+      await copyFile(join(await releaseFolder(published), dataFile(table, 'parquet')), copy)
+      const { files, tables, cannot_make } = await deriveTo(join(root, table), copy)
+      expect(new Set(files.map(({ comparison }) => comparison))).toEqual(new Set(['not_at_hand']))
+      expect(tables).toMatchObject([{ table }])
+      const isDaily = table === 'daily'
+      const reason = expect.stringContaining('they come from the sums of all models')
+      expect(cannot_make).toEqual(isDaily ? PERIOD_TABLES.map((each) => ({ table: each, reason })) : [])
+      alone.push(await snapshotTree(join(root, table)))
+    }
     await deriveTo(join(root, 'beside'), await releaseFolder(published))
-    expect(new Set(alone.files.map(({ comparison }) => comparison))).toEqual(new Set(['not_at_hand']))
-    expect(await snapshotTree(join(root, 'alone'))).toEqual(await snapshotTree(join(root, 'beside')))
+    expect(Object.assign({}, ...alone)).toEqual(await snapshotTree(join(root, 'beside')))
+  })
+
+  it('refuses a folder whose Parquet files are not those of one release', async () => {
+    const { root } = await newWorkspace()
+    const other = join(datasetFolder(published), 'releases', FIRST)
+    await copyFile(join(await releaseFolder(published), 'rankings-daily.parquet'), join(root, 'rankings-daily.parquet'))
+    for (const wrong of [
+      join(other, 'rankings-weekly.parquet'),
+      join(await releaseFolder(published), 'rankings-monthly.parquet'),
+    ]) {
+      await copyFile(wrong, join(root, 'rankings-weekly.parquet'))
+      await expect(deriveTo(join(root, 'derived'), root)).rejects.toThrow('not one of release 20250310T110000Z')
+    }
   })
 
   it('ends with exit code 1 and names a published file that differs', async () => {

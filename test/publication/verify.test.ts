@@ -65,7 +65,7 @@ async function expectNamed(workspace: Workspace, message: string | RegExp): Prom
 
 describe('verify', () => {
   it('counts the files of releases, days and months that it verified', async () => {
-    const releases = 2 * 27
+    const releases = 2 * 29
     const [days, months] = [(3 + 1) * 3 + 3 * 3, (2 + 1) * 2 + 2 * 2]
     expect(await verifyFolder(original.publicDir)).toEqual({
       releases: 2,
@@ -130,23 +130,31 @@ describe('verify', () => {
 })
 
 describe('verify, where every hash was made to fit,', () => {
-  it.each<[string, (csv: string) => string, RegExp]>([
+  it.each<[string, string, (csv: string) => string, RegExp]>([
     [
+      'changes.csv',
       'does not lead to its release',
       (csv) => csv.replace(',5,7', ',5,8'),
       /changes\.csv does not lead from 20250310T10/,
     ],
     [
-      'lists a row that did not change',
-      (csv) => csv.replace('\n', '\nupdate,2025-02-27,a,1,1\n'),
-      /changes\.csv lists rows that did not change/,
+      'changes-weekly.csv',
+      'does not lead to its release',
+      (csv) => csv.replace(/,2,3$/m, ',2,2'),
+      /changes-weekly\.csv does not lead from 20250310T10/,
     ],
-  ])('names a changes.csv that %s', async (_, edit, message) => {
+    [
+      'changes-monthly.csv',
+      'lists a row that did not change',
+      (csv) => csv.replace(/^insert.*$/m, 'insert,2025-03-01,a,,9,,1\nupdate,2025-03-01,a,9,9,1,1'),
+      /changes-monthly\.csv lists rows that did not change/,
+    ],
+  ])('names a %s that %s', async (name, _, edit, message) => {
     const workspace = await copyWorkspace(original)
-    const csv = edit(await readFile(join(folderOf(workspace), 'changes.csv'), 'utf8'))
-    await replaceInRelease(folderOf(workspace), 'changes.csv', csv, (manifest) => {
+    const csv = edit(await readFile(join(folderOf(workspace), name), 'utf8'))
+    await replaceInRelease(folderOf(workspace), name, csv, (manifest) => {
       const rows = csv.trimEnd().split('\n').length - 1
-      const files = manifest.files.map((file) => (file.path === 'changes.csv' ? { ...file, rows } : file))
+      const files = manifest.files.map((file) => (file.path === name ? { ...file, rows } : file))
       return { ...manifest, files }
     })
     await relistReleases(workspace)
@@ -294,13 +302,18 @@ describe('verify, after a withdrawal,', () => {
     await expectNamed(workspace, 'daily/2025-03-02 lacks r2, more than withdrawn releases can have made')
   })
 
-  it('names a changes.csv with wrong previous numbers although the previous release was withdrawn', async () => {
+  it('names changes with wrong previous numbers although the previous release was withdrawn', async () => {
     const workspace = await withdrawn(uses(2, 8, 9))
-    const changes = await readFile(join(folderOf(workspace, THIRD), 'changes.csv'), 'utf8')
-    expect(changes).toContain('2025-02-28,a,7,8')
-    await replaceInRelease(folderOf(workspace, THIRD), 'changes.csv', changes.replace('a,7,8', 'a,6,8'))
-    await relistReleases(workspace)
-    await expectNamed(workspace, `changes.csv does not lead from ${SECOND} to the rows of ${THIRD}`)
+    for (const [name, right, wrong] of [
+      ['changes-weekly.csv', '2025-02-24,a,17,19', '2025-02-24,a,16,19'],
+      ['changes.csv', '2025-02-28,a,7,8', '2025-02-28,a,6,8'],
+    ] as const) {
+      const changes = await readFile(join(folderOf(workspace, THIRD), name), 'utf8')
+      expect(changes).toContain(right)
+      await replaceInRelease(folderOf(workspace, THIRD), name, changes.replace(right, wrong))
+      await relistReleases(workspace)
+      await expectNamed(workspace, `${name} does not lead from ${SECOND} to the rows of ${THIRD}`)
+    }
   })
 
   it('names a superseded revision whose formats hold different rows', async () => {

@@ -94,7 +94,24 @@ it('leaves no number of the dates, a current release of all other rows, and ever
   })
   expect(await tellers(workspace.publicDir)).toEqual([])
   expect(rowsOf(await publishedCsv(workspace))).toEqual(REST)
+  // Each month has one of the dates, or the week that has them.
+  expect((await text(workspace, `releases/${NEXT}/manifest.json`)).includes('rankings-weekly')).toBe(false)
   expect(await verifyFolder(workspace.publicDir)).toMatchObject({ latest: NEXT, outdated_pages: [] })
+})
+
+it('keeps the weeks and months that have none of the dates, and leaves out the others until the next build', async () => {
+  const workspace = await newWorkspace()
+  const uses: Use[] = [['2025-02-10', 11], ['2025-02-27', 13], ['2025-03-02', 73019], ['2025-03-04', 19]] // biome-ignore format: rows
+  await release(workspace, uses, '2025-03-09T10:00:00Z')
+  const { current } = await withdrawDatesIn(workspace, '2025-03-02', AT)
+  const rowsIn = async (name: string, table: string) =>
+    rowsOf(await text(workspace, `releases/${name}/rankings-${table}.csv`))
+  expect(await rowsIn(current ?? '', 'weekly')).toEqual(['2025-02-10 a 11 1', '2025-03-03 a 19 1'])
+  expect(await rowsIn(current ?? '', 'monthly')).toEqual(['2025-02-01 a 24 2'])
+  await verifyFolder(workspace.publicDir)
+  const { release: next } = await buildIn(workspace, '2025-03-11T10:00:00Z')
+  expect(await rowsIn(next, 'weekly')).toEqual(['2025-02-10 a 11 1', '2025-02-24 a 13 1', '2025-03-03 a 19 1'])
+  expect(await rowsIn(next, 'monthly')).toEqual(['2025-02-01 a 24 2', '2025-03-01 a 19 1'])
 })
 
 it('removes the hashes of withdrawn releases from the index and the tombstones, and the names of their inputs', async () => {

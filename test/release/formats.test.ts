@@ -5,7 +5,9 @@ import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { BuildSummary } from '../../pipeline/build.ts'
 import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
-import { RankingResponse, RankingRow } from '../../pipeline/contract/ranking.ts'
+import { RankingRow } from '../../pipeline/contract/ranking.ts'
+import { type DataFile, dataFile } from '../../pipeline/contract/release-files.ts'
+import { PeriodRow, TABLES } from '../../pipeline/contract/tables.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { readWithJavaScript, withVersions } from '../support/javascript-readers.ts'
 import { toCsv } from '../support/oracle.ts'
@@ -28,6 +30,8 @@ const RELEASE_FILES = [
   'CITATION.cff',
   'README.md',
   'SHA256SUMS',
+  'changes-monthly.csv',
+  'changes-weekly.csv',
   'changes.csv',
   'chart.svg',
   'citation.bib',
@@ -44,16 +48,37 @@ const RELEASE_FILES = [
   'rankings-daily.json.gz',
   'rankings-daily.ndjson.gz',
   'rankings-daily.parquet',
+  'rankings-monthly.csv',
+  'rankings-monthly.csv.gz',
+  'rankings-monthly.json.gz',
+  'rankings-monthly.ndjson.gz',
+  'rankings-monthly.parquet',
+  'rankings-weekly.csv',
+  'rankings-weekly.csv.gz',
+  'rankings-weekly.json.gz',
+  'rankings-weekly.ndjson.gz',
+  'rankings-weekly.parquet',
 ]
 
+/** The first day is a week of its own. */
+const ROWS = { daily: 51 + 7 + 51, weekly: 51 + 51, monthly: 51 }
+
+/** Beyond the top 50 of days and weeks, and first of the month. */
+const ONLY_MONTHLY = 'crowd/model-056'
+
 const ODD = ['with,comma', 'with"quote', 'null', '007', 'caf\u00e9', 'emoji/\u{1f600}', 'fullwidth/\uff5e']
-const TWO_DAYS = [
+const RECORDS = [
   ...crowd(60, (index) => 9_007_199_254_740_991n - BigInt(index % 7), '2025-03-02'),
   ...crowd(60, () => 9_007_199_254_740_991n, '2025-03-02'),
   ...ODD.map((slug, index) => ({
     timestamp: '2025-03-03T12:00:00Z',
     model_permaslug: slug,
     prompt_tokens: String(index + 1),
+  })),
+  ...Array.from({ length: 51 }, (_, index) => ({
+    timestamp: '2025-03-04T12:00:00Z',
+    model_permaslug: index === 50 ? ONLY_MONTHLY : `late/${index}`,
+    prompt_tokens: index === 50 ? '9007199254740990' : '9007199254740991',
   })),
 ]
 
@@ -65,7 +90,7 @@ describe('a release', () => {
 
   beforeAll(async () => {
     workspace = await createWorkspace()
-    await writeSmallBuild(workspace, { sources: [{ records: TWO_DAYS }] })
+    await writeSmallBuild(workspace, { sources: [{ records: RECORDS }] })
     summary = await buildIn(workspace, '2025-03-10T12:34:56Z')
     folder = join(datasetFolder(workspace), 'releases/20250310T123456Z')
     csv = await readFile(join(folder, 'rankings-daily.csv'), 'utf8')
@@ -77,7 +102,7 @@ describe('a release', () => {
       outcome: 'released',
       release: '20250310T123456Z',
       as_of: '2025-03-10T12:34:56Z',
-      rows: 58,
+      rows: ROWS.daily,
       content_hash: `sha256:${sha256(csv)}`,
     })
   })
@@ -97,7 +122,7 @@ describe('a release', () => {
     const [header, first] = csv.split('\n')
     expect(header).toBe('date,model_permaslug,total_tokens')
     expect(first).toBe('2025-03-02,crowd/model-001,18014398509481982')
-    expect(csv.slice(csv.indexOf('2025-03-03'))).toBe(
+    expect(csv.slice(csv.indexOf('2025-03-03'), csv.indexOf('2025-03-04'))).toBe(
       [
         '2025-03-03,fullwidth/\uff5e,7',
         '2025-03-03,emoji/\u{1f600},6',
@@ -111,37 +136,59 @@ describe('a release', () => {
     )
   })
 
-  it('has the same rows in CSV, compressed CSV, Parquet, NDJSON and the JSON of the endpoint', async () => {
-    const unzip = async (name: string) => gunzipSync(await readFile(join(folder, name))).toString()
-    const parquet = sqlText(join(folder, 'rankings-daily.parquet'))
-    // The order of the rows in the file is part of what is published.
-    const read = await query(
-      `SELECT date::VARCHAR AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens FROM read_parquet(${parquet})`,
-    )
-    const rows = read.map((row) => RankingRow.parse(row))
-    expect(toCsv(rows)).toBe(csv)
-    expect(await unzip('rankings-daily.csv.gz')).toBe(csv)
-    expect(await unzip('rankings-daily.ndjson.gz')).toBe(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-    const body = JSON.parse(await unzip('rankings-daily.json.gz'))
-    expect(Object.keys(body)).toEqual(['data', 'meta'])
-    expect(RankingResponse.parse(body).data).toEqual(rows)
-    expect(body.meta).toMatchObject({ as_of: '2025-03-10T12:34:56Z', version: 'v1' })
+  it.each(TABLES)(
+    'has the same rows of its %s table in CSV, compressed CSV, Parquet, NDJSON and JSON',
+    async (table) => {
+      const unzip = async (name: DataFile) => gunzipSync(await readFile(join(folder, name))).toString()
+      const parquet = sqlText(join(folder, dataFile(table, 'parquet')))
+      // The order of the rows in the file is part of what is published.
+      const read = await query(
+        `SELECT * REPLACE (date::VARCHAR AS date, total_tokens::VARCHAR AS total_tokens) FROM read_parquet(${parquet})`,
+      )
+      const rows = read.map((row) => (table === 'daily' ? RankingRow : PeriodRow).parse(row))
+      const text = await readFile(join(folder, dataFile(table, 'csv')), 'utf8')
+      expect(toCsv(rows)).toBe(text)
+      expect(await unzip(dataFile(table, 'csv.gz'))).toBe(text)
+      expect(await unzip(dataFile(table, 'ndjson.gz'))).toBe(rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+      const body = JSON.parse(await unzip(dataFile(table, 'json.gz')))
+      expect(Object.keys(body)).toEqual(['data', 'meta'])
+      expect(body.data).toEqual(rows)
+      expect(body.meta).toEqual({
+        as_of: '2025-03-10T12:34:56Z',
+        start_date: '2025-03-02',
+        end_date: '2025-03-04',
+        version: 'v1',
+      })
+    },
+  )
+
+  it('has a model that only weeks or months name in models.csv, and no page of it', async () => {
+    const models = (await readFile(join(folder, 'models.csv'), 'utf8')).split('\n')
+    expect(csv).not.toContain(ONLY_MONTHLY)
+    expect(models).toHaveLength(1 + 50 + 7 + 50 + 1 + 1)
+    expect(models.at(-2)).toBe(`${ONLY_MONTHLY},,,[],,,0,,,0`)
+    expect(await readdir(join(workspace.publicDir, 'models/crowd'))).toHaveLength(50)
+    expect(await readFile(join(workspace.publicDir, 'models.html'), 'utf8')).not.toContain(ONLY_MONTHLY)
   })
 
   // `test/clients/standards.test.ts` has the readers of Python.
-  it('has Parquet and Arrow types that hyparquet and arrow read to the last digit', async () => {
-    const { content_hash } = await readManifest(folder)
-    const readings = await readWithJavaScript(folder)
-    expect(readings.map(({ reader }) => withVersions(reader))).toEqual([
-      expect.stringMatching(/^hyparquet \d+\.\d+\.\d+$/),
-      expect.stringMatching(/^parquet-wasm \d+\.\d+\.\d+, apache-arrow \d+\.\d+\.\d+$/),
-    ])
-    for (const reading of readings) expect(reading).toMatchObject({ rows: 58, content_hash })
-    expect(readings.map(({ types }) => types)).toEqual([
-      ['Date', 'string', 'bigint'],
-      ['Date32<DAY>', 'Utf8', 'Int64'],
-    ])
-  })
+  it.each(TABLES)(
+    'has Parquet and Arrow types of its %s table that hyparquet and arrow read to the last digit',
+    async (table) => {
+      const manifest = await readManifest(folder)
+      const { content_hash } = table === 'daily' ? manifest : (manifest.tables?.[table] ?? {})
+      const readings = await readWithJavaScript(folder, table)
+      expect(readings.map(({ reader }) => withVersions(reader))).toEqual([
+        expect.stringMatching(/^hyparquet \d+\.\d+\.\d+$/),
+        expect.stringMatching(/^parquet-wasm \d+\.\d+\.\d+, apache-arrow \d+\.\d+\.\d+$/),
+      ])
+      for (const reading of readings) expect(reading).toMatchObject({ rows: ROWS[table], content_hash })
+      expect(readings.map(({ types }) => types)).toEqual([
+        ['Date', 'string', 'bigint', ...(table === 'daily' ? [] : ['number'])],
+        ['Date32<DAY>', 'Utf8', 'Int64', ...(table === 'daily' ? [] : ['Int32'])],
+      ])
+    },
+  )
 
   it('has every other file in SHA256SUMS, in the format of `sha256sum -c`', async () => {
     const lines = (await readFile(join(folder, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n')
@@ -155,7 +202,7 @@ describe('a release', () => {
     expect(manifest).toMatchObject({
       release: '20250310T123456Z',
       as_of: '2025-03-10T12:34:56Z',
-      rows: 58,
+      rows: ROWS.daily,
       synthetic: false,
       content_hash: summary.content_hash,
       license: { name: 'CC-BY-4.0' },
@@ -166,7 +213,8 @@ describe('a release', () => {
     for (const file of manifest.files) {
       const bytes = await readFile(join(folder, file.path))
       expect([file.path, file.bytes, file.sha256]).toEqual([file.path, bytes.length, sha256(bytes)])
-      if (file.path.startsWith('rankings-daily')) expect(file.rows).toBe(58)
+      const table = TABLES.find((each) => file.path.startsWith(`rankings-${each}.`))
+      if (table !== undefined) expect(file.rows).toBe(ROWS[table])
     }
   })
 
@@ -176,7 +224,7 @@ describe('a release', () => {
       release: '20250310T123456Z',
       as_of: '2025-03-10T12:34:56Z',
       path: 'releases/20250310T123456Z/',
-      rows: 58,
+      rows: ROWS.daily,
       content_hash: summary.content_hash,
     })
     const link = await readlink(join(datasetFolder(workspace), 'latest'))

@@ -63,6 +63,9 @@ it('names what is safe, sums the rest, and publishes a date once', async () => {
     not_published: [],
     late: [{ date: '2025-03-01', published_tokens: '82', counted_tokens: '90' }],
   })
+  // Both models that `other` sums on the first date are hidden there: v/pair makes it safe.
+  const weeks = ['2025-02-24 v/big 60 2', '2025-02-24 other 292 2', '2025-03-03 v/big 60 1']
+  expect(await gateway.weeks()).toEqual(weeks)
 
   // A date that comes late is no restatement: nothing that was published changes.
   await gateway.deliver('2025-02-20', { 'v/big': SAFE })
@@ -71,6 +74,7 @@ it('names what is safe, sums the rest, and publishes a date once', async () => {
   await gateway.verify()
   await gateway.startFromNothing()
   expect(await gateway.build('2025-03-07')).toEqual(['2025-02-20 v/big 60', ...second])
+  expect(await gateway.weeks()).toEqual(['2025-02-17 v/big 60 1', ...weeks])
 })
 
 it('freezes what was published before the rule, whatever the registry says later', async () => {
@@ -147,6 +151,7 @@ it('applies another rule to later dates alone, and asks before a looser one', as
   await expect(gateway.build('2025-03-06')).rejects.toThrow('--accept looser_disclosure')
   const third = [...second, '2025-03-03 v/solo 1']
   expect(await gateway.build('2025-03-06', { accept: ['looser_disclosure'] })).toEqual(third)
+  expect(await gateway.weeks()).toEqual(['2025-02-24 v/big 120 2', '2025-03-03 v/solo 1 1'])
   expect(await gateway.manifest()).toMatchObject({ disclosure: 'none' })
   expect(await snapshotTree(await releaseFolder(gateway.workspace))).not.toHaveProperty(['disclosure.json'])
   await gateway.deliver('2025-03-03', { 'v/solo': { anna: 2 } })
@@ -280,6 +285,7 @@ describe('the list of published dates', () => {
     await expect(gateway.reproduce('2025-03-03')).rejects.toThrow('dates.ndjson does not know 2025-03-01')
     expect(await gateway.build('2025-03-04', { accept: ['lost_disclosure'] })).toEqual(ROWS)
     expect(await gateway.build('2025-03-05')).toEqual(ROWS)
+    expect(await gateway.weeks()).toEqual(['2025-02-24 v/big 60 1'])
     const habit = ['build', '--accept', 'lost_disclosure']
     const { stderr } = await runCli(habit, settings(gateway.workspace, '2025-03-05T12:00:00Z'))
     expect(stderr).toContain('--accept lost_disclosure did nothing, because the list of published dates is whole')

@@ -34,7 +34,7 @@ const shipped = parseCatalogue(await readFile(new URL('../../data/embeddings-mod
 /** A server on a port of its own with a release and a catalogue, and clients of it with keys of three kinds. */
 async function start({ OpenRouter }: typeof newest, settings: Record<string, string> = {}) {
   const folder = await temporaryFolder()
-  await publish(join(folder, 'public'), sampleRows({ days: 40 }))
+  await publish(join(folder, 'public'), sampleRows({ days: 40 }), { periods: true })
   const folders = { PUBLIC_DIR: join(folder, 'public'), DATA_DIR: join(folder, 'data') }
   const config = readServerConfig(
     {},
@@ -67,6 +67,10 @@ async function start({ OpenRouter }: typeof newest, settings: Record<string, str
 /** Answers of one page, of all pages of a list. */
 async function allPages<Page>(pages: Promise<AsyncIterable<Page>>): Promise<Page[]> {
   return await Array.fromAsync(await pages)
+}
+
+function datesOf({ data }: { data: readonly { date: string }[] }): string[] {
+  return [...new Set(data.map(({ date }) => date))]
 }
 
 async function caught(call: Promise<unknown>): Promise<unknown> {
@@ -185,6 +189,21 @@ describe.each(VERSIONS)('SDK $version', ({ sdk, errors }) => {
     expect(data[0]).toEqual({ date: '2025-01-10', modelPermaslug: 'vendor/model-0', totalTokens: '50009' })
     const day = await reader.datasets.getRankingsDaily({ startDate: '2025-02-01', endDate: '2025-02-01' })
     expect(day.data.map(({ modelPermaslug }) => modelPermaslug).at(-1)).toBe('other')
+  })
+
+  test('reads weeks and months', async () => {
+    const { reader } = await start(sdk)
+    const dates = { startDate: '2025-01-08', endDate: '2025-01-14' }
+    const weeks = await reader.datasets.getRankingsDaily({ ...dates, period: 'week' })
+    expect(weeks.meta).toMatchObject({ startDate: '2025-01-06', endDate: '2025-01-19' })
+    expect(datesOf(weeks)).toEqual(['2025-01-06', '2025-01-13'])
+    // Its tokens of a date are 50000 and the days since the first date.
+    const tokens = String(7 * 50_000 + 5 + 6 + 7 + 8 + 9 + 10 + 11)
+    expect(weeks.data[0]).toEqual({ date: '2025-01-06', modelPermaslug: 'vendor/model-0', totalTokens: tokens })
+    const months = await reader.datasets.getRankingsDaily({ ...dates, period: 'month' })
+    expect(datesOf(months)).toEqual(['2025-01-01'])
+    const days = await reader.datasets.getRankingsDaily({ ...dates, period: 'day' })
+    expect(days).toEqual(await reader.datasets.getRankingsDaily(dates))
   })
 
   describe('gets its typed error for', () => {

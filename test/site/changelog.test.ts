@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { changelogPages } from '../../pipeline/site/changelog.ts'
 import type { SiteFacts } from '../../pipeline/site/facts.ts'
+import { renderFeeds } from '../../pipeline/site/feeds.ts'
 import { indexOf, releaseEntry, rankingRow as row, siteFacts, tableRows, textOf } from '../support/site.ts'
+
+const TABLES = { weekly: `sha256:${'1'.repeat(64)}`, monthly: `sha256:${'2'.repeat(64)}` }
 
 function factsOf(releases = [releaseEntry('2025-12-28')]): SiteFacts {
   return siteFacts([row('2025-12-31', 'acme/one', 5)], { index: indexOf(releases) })
@@ -27,6 +30,12 @@ describe('the changelog', () => {
       { changed: ['content_hash', 'schema'], end_date: '2025-12-28', data_version: '2.0.0', version_rule: 2 as const },
       'published rows changed; form of the rows',
     ],
+    [{ changed: ['weekly_content_hash'], end_date: '2025-12-28' }, 'provisional weeks changed'],
+    [
+      { changed: ['content_hash', 'weekly_content_hash'], end_date: '2025-12-28', data_version: '2.0.0' },
+      'published rows changed',
+    ],
+    [{ changed: ['schema', 'weekly_content_hash'], end_date: '2025-12-28', tables: TABLES }, 'weeks and months too'],
   ])('describes a release with %o as %j', (changes, text) => {
     const releases = [releaseEntry('2025-12-28'), { ...releaseEntry('2025-12-29'), data_version: '1.0.1', ...changes }]
     const [page] = changelogPages(factsOf(releases))
@@ -39,6 +48,24 @@ describe('the changelog', () => {
     expect(tableRows(first?.text ?? '', 'Releases')).toHaveLength(100)
     const listed = years.flatMap(({ text }) => tableRows(text, 'Releases of').map(([name]) => name))
     expect(listed).toEqual(releases.toReversed().map(({ release }) => release))
+  })
+
+  it('names final weeks and months that changed without a day', () => {
+    const [before, after] = [releaseEntry('2025-12-28'), releaseEntry('2025-12-29')]
+    const size = { rows_before: 51, rows_after: 51, tokens_before: '9', tokens_after: '9' }
+    const restatement = {
+      ...{ id: 'r', release: after.release, as_of: after.as_of, reason: 'correction' as const, note: null, ...size },
+      dates: [],
+      periods: [{ table: 'weekly' as const, date: '2025-12-15', ...size }],
+    }
+    const releases = [before, { ...after, end_date: '2025-12-28', changed: ['weekly_content_hash'] }]
+    const facts = { ...factsOf(releases), restatements: [restatement] }
+    const [page] = changelogPages(facts)
+    expect(tableRows(page?.text ?? '', 'Releases')[0]?.[2]).toBe('final weeks changed')
+    expect(textOf(page?.text ?? '')).toContain('1 final week , and no day: 1 final week, 2025-12-15.')
+    const [atom] = renderFeeds(facts.manifest, facts.index, facts.restatements)
+    expect(atom?.text).toContain('<title>Restatement: 1 final week changed</title>')
+    expect(atom?.text).toContain('1 final week, 2025-12-15. No date changed. Reason: correction.')
   })
 
   it('shows that there are no restatements', () => {

@@ -65,6 +65,7 @@ describe('under a rule', () => {
       models: 1,
       published_records: 12_345n,
       outside: [],
+      splits: new Map(),
       ruled: undefined,
     }
     const quality = bandedQuality(manifest, { account, records: countRecords(ranking, account), ranking })

@@ -25,15 +25,30 @@ function page(changes: Parameters<typeof manifestOf>[0] = {}) {
   return explorePage({ manifest, dataset: describeDataset(manifest), release }, bundle.names)
 }
 
+/** What the page says of the tables that its script loads. */
+function tablesIn(text: string) {
+  const [, tables = ''] = /data-tables="([^"]*)"/.exec(text) ?? []
+  return JSON.parse(tables.replaceAll('&quot;', '"'))
+}
+
 describe('the explorer', () => {
-  test('reads the Parquet file of its own release by a relative path', () => {
+  test('reads the Parquet files of its own release by relative paths', () => {
     const { path, text } = page()
     expect(path).toBe('explore.html')
-    expect(text).toContain(
-      `data-parquet="datasets/rankings-daily/v1/releases/${MANIFEST.release}/rankings-daily.parquet"`,
-    )
+    const file = (table: string) => `datasets/rankings-daily/v1/releases/${MANIFEST.release}/rankings-${table}.parquet`
+    expect(tablesIn(text)).toEqual({
+      day: { parquet: file('daily'), provisional_from: '2026-11-17' },
+      week: { parquet: file('weekly'), provisional_from: '2026-11-16' },
+      month: { parquet: file('monthly'), provisional_from: '2026-11-01' },
+    })
     expect(text).toContain(`content="default-src 'self'"`)
     expect(faultsOf(text)).toEqual([])
+  })
+
+  test('has days alone for a release without weeks and months', () => {
+    const { text } = page({ tables: undefined })
+    expect(Object.keys(tablesIn(text))).toEqual(['day'])
+    expect(text).not.toContain('value="week"')
   })
 
   test('loads less than 150 KB in all, compressed', () => {

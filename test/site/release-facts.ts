@@ -1,6 +1,7 @@
 /** A release that differs from the one before in every way. */
-import type { ChangeRow } from '../../pipeline/contract/change-log.ts'
+import type { TableChanges } from '../../pipeline/contract/change-log.ts'
 import type { ReleaseChanges } from '../../pipeline/contract/manifest.ts'
+import { OTHER } from '../../pipeline/contract/ranking.ts'
 import type { PublicQuality } from '../../pipeline/dataset/records.ts'
 import { manifestOf } from '../support/manifest.ts'
 import { rankingRow as row } from '../support/site.ts'
@@ -11,13 +12,19 @@ export const ROWS = [
   row('2026-11-19', 'acme/one', 7_000),
   row('2026-11-19', 'acme/new', 3_000),
 ]
-export const CHANGES: ChangeRow[] = [
+const DAILY: TableChanges['daily'] = [
   { op: 'update', date: '2026-11-18', model_permaslug: 'acme/one', tokens_before: '100', tokens_after: '150' },
   { op: 'insert', date: '2026-11-18', model_permaslug: 'acme/<two>', tokens_before: '', tokens_after: '50' },
   { op: 'delete', date: '2026-11-18', model_permaslug: 'acme/gone', tokens_before: '60', tokens_after: '' },
   { op: 'insert', date: '2026-11-19', model_permaslug: 'acme/one', tokens_before: '', tokens_after: '7000' },
   { op: 'insert', date: '2026-11-19', model_permaslug: 'acme/new', tokens_before: '', tokens_after: '3000' },
 ]
+const PERIOD = { op: 'update' as const, tokens_before: '160', tokens_after: '7150', days_before: '1', days_after: '2' }
+export const CHANGES: TableChanges = {
+  daily: DAILY,
+  weekly: [{ ...PERIOD, date: '2026-11-16', model_permaslug: 'acme/one' }],
+  monthly: ['acme/one', OTHER].map((model_permaslug) => ({ ...PERIOD, date: '2026-11-01', model_permaslug })),
+}
 export const QUALITY: PublicQuality = {
   dataset: 'rankings-daily',
   release: '20261120T001200Z',

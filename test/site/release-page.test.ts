@@ -26,7 +26,14 @@ describe('the page of a release', () => {
 
   it.each([
     ['the first release', { changes: { ...TOLD, previous: null } }, {}, 'This is the first release.'],
-    ['a release without a changed row', {}, { changes: [] }, 'No row differs from release 20261119T001200Z'],
+    ['weeks and months that changed with days', {}, {}, 'Of the weeks, 1 row differs; of the months, 2 rows .'],
+    ['weeks that changed alone', {}, { changes: { ...CHANGES, daily: [] } }, 'No row of a day differs from release 2'],
+    [
+      'a release without a changed row',
+      {},
+      { changes: { daily: [], weekly: [] } },
+      'No row differs from release 20261119T001200Z',
+    ],
     ['synthetic data', { synthetic: true }, {}, 'SYNTHETIC SAMPLE DATA'],
   ])('names %s', (_, changes, facts, words) => expect(textOf(render(changes, facts))).toContain(words))
 

@@ -3,7 +3,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type AttackedRelease, attackedRelease, readRows } from './attacked-gateway.ts'
+import { readTextIfAny } from '../../pipeline/base/files.ts'
+import { type AttackedRelease, attackedRelease, rowsOfTables } from './attacked-gateway.ts'
 import { readSteps } from './cases.ts'
 import type { Rule } from './disclosure-oracle.ts'
 import { REPOSITORY } from './pipeline.ts'
@@ -23,11 +24,13 @@ export async function releasesOfCase(
     const input = join(folder, 'input')
     for (const file of existsSync(input) ? readdirSync(input) : [])
       files.set(file, await readFile(join(input, file), 'utf8'))
-    const rows = readRows(await readFile(join(folder, 'expected/rankings-daily.csv'), 'utf8'))
+    const csvOf = (table: string) => readTextIfAny(join(folder, `expected/rankings-${table}.csv`))
     const registry = Registry.parse(JSON.parse(files.get('models.json') ?? ''))
     const uses = [...files].flatMap(([file, text]) => (file.endsWith('.csv') ? usesOf(file, text) : []))
     const moment = { uses, registry, rule }
-    releases.push(attackedRelease(AS_OF, rows, { moment, previous: isRuled ? releases.at(-1) : undefined }))
+    releases.push(
+      attackedRelease(await rowsOfTables(AS_OF, csvOf), { moment, previous: isRuled ? releases.at(-1) : undefined }),
+    )
   }
   return releases
 }

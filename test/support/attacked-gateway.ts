@@ -1,10 +1,14 @@
 /** Builds a gateway step by step, attacks all it has published, and judges what was found. */
+import { join } from 'node:path'
 import { BuildError } from '../../pipeline/base/errors.ts'
+import { readTextIfAny } from '../../pipeline/base/files.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
-import { type Derived, derivedNumbers, numbersOf } from '../../pipeline/dataset/attack.ts'
+import { type PeriodRow, TABLES, type Table } from '../../pipeline/contract/tables.ts'
+import { derivedNumbers, numbersOf } from '../../pipeline/dataset/attack.ts'
+import type { Derived, PublishedRows } from '../../pipeline/dataset/derived.ts'
 import { Judge, type JudgedRecord, type JudgedRelease, type Leak } from './disclosure-judge.ts'
 import type { Rule } from './disclosure-oracle.ts'
-import { buildIn, publishedCsv, type Workspace, withdrawDatesIn, writeInput } from './pipeline.ts'
+import { buildIn, releaseFolder, type Workspace, withdrawDatesIn, writeInput } from './pipeline.ts'
 import type { GatewayStep, LoggedUse } from './random-gateway.ts'
 import { COLUMNS, type FileRecord, writeRecords } from './records.ts'
 
@@ -26,9 +30,8 @@ export async function publishGateway(
     await deliver(workspace, step, isRuled)
     const release = await tryBuild(workspace, step.asOf)
     if (release === undefined || releases.some((each) => each.release === release)) continue
-    const rows = readRows(await publishedCsv(workspace))
     const previous = isRuled ? releases.at(-1) : undefined
-    releases.push(attackedRelease(release, rows, { moment: step, previous }))
+    releases.push(attackedRelease(await publishedRows(workspace, release), { moment: step, previous }))
   }
   return releases
 }
@@ -43,8 +46,24 @@ async function withdraw(
   const date = dates[(withdrawn?.position ?? 0) % dates.length]
   if (withdrawn === undefined || date === undefined || dates.length < 2) return []
   const { current } = await withdrawDatesIn(workspace, date, withdrawn.asOf)
-  const rows = readRows(await publishedCsv(workspace))
-  return [attackedRelease(current ?? '', rows, { moment, previous })]
+  return [attackedRelease(await publishedRows(workspace, current ?? ''), { moment, previous })]
+}
+
+async function publishedRows(workspace: Workspace, release: string): Promise<PublishedRows> {
+  const folder = await releaseFolder(workspace)
+  const csvOf = (table: Table) => readTextIfAny(join(folder, `rankings-${table}.csv`))
+  return rowsOfTables(release, csvOf)
+}
+
+/** The rows of a release from the CSV files of its tables, which has no weeks and months without these files. */
+export async function rowsOfTables(
+  release: string,
+  csvOf: (table: Table) => Promise<string | undefined>,
+): Promise<PublishedRows> {
+  const [rows, weekly, monthly] = await Promise.all(TABLES.map(csvOf))
+  const periods = weekly !== undefined &&
+    monthly !== undefined && { weekly: readPeriods(weekly), monthly: readPeriods(monthly) }
+  return { release, rows: readRows(rows ?? ''), ...(periods && { periods }) }
 }
 
 /** What the logs, the registry and the rule were when a release was made. */
@@ -52,15 +71,14 @@ export type Moment = Pick<GatewayStep, 'uses' | 'registry' | 'rule'>
 
 /** `previous` is that of a release under a rule: its dates are not published again. */
 export function attackedRelease(
-  release: string,
-  rows: AttackedRelease['rows'],
+  published: PublishedRows,
   { moment, previous }: { moment: Moment; previous: AttackedRelease | undefined },
 ): AttackedRelease {
+  const { rows } = published
   const known = new Set(previous?.rows.map(({ date }) => date))
   const records = Map.groupBy(publicRecords(moment), ({ date }) => date)
   return {
-    release,
-    rows,
+    ...published,
     rule: moment.rule,
     newDates: new Set(rows.map(({ date }) => date).filter((date) => !known.has(date))),
     recordsOf: (date) =>
@@ -132,7 +150,8 @@ function publicRecords({ uses, registry }: Moment): JudgedRecord[] {
 export function leaksOf(releases: readonly AttackedRelease[]): Leak[] {
   const [first] = releases
   if (first === undefined) return []
-  const later = releases.flatMap(({ rows, newDates, ...release }) => {
+  // A week or month may have dates from before a rule was tightened.
+  const later = releases.flatMap(({ rows, newDates, periods: _, ...release }) => {
     const own = { ...release, rows: rows.filter(({ date }) => newDates.has(date)) }
     return leaksAmong(numbersOf(own), new Judge([own], own.rule))
   })
@@ -141,6 +160,15 @@ export function leaksOf(releases: readonly AttackedRelease[]): Leak[] {
 
 function leaksAmong(numbers: Iterable<Derived>, judge: Judge): Leak[] {
   return Array.from(numbers, (each) => judge.leakOf(each)).filter((leak) => leak !== undefined)
+}
+
+function readPeriods(csv: string): PeriodRow[] {
+  const days = csv
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => Number(line.split(',')[3]))
+  return readRows(csv).map((row, position) => ({ ...row, days: days[position] ?? 0 }))
 }
 
 /** The rows of a canonical CSV without quotes. */

@@ -62,6 +62,60 @@ function rankDate(date: string, day: readonly Contribution[], rule: Rule): Row[]
   }
 }
 
+/** What weeks and months sum of a date: atoms, and the models that have tokens in the last one, `other`. */
+export interface DateAtoms {
+  date: string
+  atoms: Row[]
+  hidden: string[]
+}
+
+/** The published rows of a date, with each safe model of `other` apart as long as what is left is safe. */
+export function splitDate(
+  date: string,
+  day: readonly Contribution[],
+  published: readonly Row[],
+  rule: Rule,
+): DateAtoms {
+  const named = published.filter(({ model }) => model !== 'other')
+  const inRest = day.filter((each) => !named.some(({ model }) => model === each.model))
+  const cells = [...Map.groupBy(inRest, ({ model }) => model).values()]
+  const safe = cells.filter((cell) => total(cell) > 0 && isSafe(cell, rule))
+  const bySize = safe.sort((a, b) => total(b) - total(a) || ((a[0]?.model ?? '') < (b[0]?.model ?? '') ? -1 : 1))
+  const leftOf = (apart: readonly Contribution[][]) =>
+    inRest.filter((each) => !apart.some((cell) => cell.includes(each)))
+  while (!isSafe(leftOf(bySize), rule)) bySize.pop()
+  const left = leftOf(bySize)
+  const split = bySize.map((cell) => ({ date, model: cell[0]?.model ?? '', tokens: total(cell) }))
+  const other = total(left) === 0 ? [] : [{ date, model: 'other', tokens: total(left) }]
+  const hidden = [...new Set(left.filter(({ tokens }) => tokens > 0).map(({ model }) => model))]
+  return { date, atoms: [...named, ...split, ...other], hidden }
+}
+
+/** The rows of the periods of some dates: a model that is hidden on one of its dates is not named. */
+export function rankPeriods(
+  dates: readonly DateAtoms[],
+  firstDateOf: (date: string) => string,
+): (Row & { days: number })[] {
+  const periods = Map.groupBy(
+    dates.filter(({ atoms }) => atoms.length > 0),
+    ({ date }) => firstDateOf(date),
+  )
+  return [...periods]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([date, own]) => {
+      const sums = new Map<string, number>()
+      const hidden = new Set(['other', ...own.flatMap((each) => each.hidden)])
+      for (const { model, tokens } of own.flatMap(({ atoms }) => atoms))
+        sums.set(model, (sums.get(model) ?? 0) + tokens)
+      const models = [...sums].filter(([model]) => !hidden.has(model))
+      const named = models.sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 50)
+      const other =
+        [...sums.values()].reduce((sum, tokens) => sum + tokens, 0) - named.reduce((sum, [, n]) => sum + n, 0)
+      const rows = other === 0 ? named : [...named, ['other', other] as const]
+      return rows.map(([model, tokens]) => ({ date, model, tokens, days: own.length }))
+    })
+}
+
 function total(cell: readonly Contribution[]): number {
   return cell.reduce((sum, { tokens }) => sum + tokens, 0)
 }

@@ -1,4 +1,4 @@
-/** Reads the Parquet file of a release with the libraries that people use in JavaScript. */
+/** Reads the Parquet files of a release with the libraries that people use in JavaScript. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -7,10 +7,13 @@ import { decompress } from 'fzstd'
 import { parquetReadObjects } from 'hyparquet'
 import { readParquet } from 'parquet-wasm'
 import { contentHash } from '../../pipeline/base/text.ts'
+import { dataFile } from '../../pipeline/contract/release-files.ts'
+import type { Table } from '../../pipeline/contract/tables.ts'
 
 /** What a reader found in a file; the same as `test/clients/readers.py` tells. */
 export interface Reading {
   reader: string
+  table: Table
   file: string
   types: string[]
   rows: number
@@ -22,13 +25,16 @@ type Cell = Date | string | bigint | number
 
 interface Columns {
   types: string[]
-  rows: readonly { date: Date; model_permaslug: string; total_tokens: bigint }[]
+  rows: readonly { date: Date; model_permaslug: string; total_tokens: bigint; days?: number }[]
 }
 
-/** Reads `rankings-daily.parquet` of a release's folder, once with each library. */
-export async function readWithJavaScript(folder: string): Promise<Reading[]> {
-  const bytes = new Uint8Array(await readFile(join(folder, 'rankings-daily.parquet')))
-  return [reading('hyparquet', await hyparquet(bytes)), reading('parquet-wasm, apache-arrow', arrow(bytes))]
+/** Reads the Parquet file of a table in a release's folder, once with each library. */
+export async function readWithJavaScript(folder: string, table: Table): Promise<Reading[]> {
+  const bytes = new Uint8Array(await readFile(join(folder, dataFile(table, 'parquet'))))
+  return [
+    reading('hyparquet', table, await hyparquet(bytes)),
+    reading('parquet-wasm, apache-arrow', table, arrow(bytes)),
+  ]
 }
 
 /** `hyparquet 1.31.5`: each reader with the versions that are installed. */
@@ -52,27 +58,25 @@ async function hyparquet(bytes: Uint8Array<ArrayBuffer>): Promise<Columns> {
 function arrow(bytes: Uint8Array): Columns {
   const table = tableFromIPC(readParquet(bytes).intoIPCStream())
   const types = table.schema.fields.map(({ type }) => String(type))
-  const rows = table.toArray().map(({ date, model_permaslug, total_tokens }) => ({
-    date: new Date(date),
-    model_permaslug,
-    total_tokens,
-  }))
+  const rows = table.toArray().map(({ date, ...row }) => ({ ...row, date: new Date(date) }))
   return { types, rows }
 }
 
-function reading(reader: string, { types, rows }: Columns): Reading {
-  const canonical = rows.map(({ date, model_permaslug, total_tokens }) => ({
+function reading(reader: string, table: Table, { types, rows }: Columns): Reading {
+  const canonical = rows.map(({ date, model_permaslug, total_tokens, days }) => ({
     date: date.toISOString().slice(0, 10),
     model_permaslug,
     total_tokens: String(total_tokens),
+    days,
   }))
   const tokens = rows.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
   return {
     reader,
+    table,
     file: 'parquet',
     types,
     rows: rows.length,
     tokens: String(tokens),
-    content_hash: contentHash(canonical),
+    content_hash: contentHash(canonical, table),
   }
 }

@@ -4,7 +4,9 @@ import {
   type Manifest,
   type Publisher,
   ROW_SCHEMA,
+  type TableFacts,
 } from '../../pipeline/contract/manifest.ts'
+import { PERIOD_ROW_SCHEMA } from '../../pipeline/contract/tables.ts'
 
 export const PUBLISHER: Publisher = {
   name: 'Acme Gateway',
@@ -15,6 +17,10 @@ export const PUBLISHER: Publisher = {
 }
 
 const AS_OF = '2026-11-20T00:12:00Z'
+
+function tableOf(start_date: string, end_date: string, rows: number): TableFacts {
+  return { start_date, end_date, rows, content_hash: `sha256:${'cd'.repeat(32)}` }
+}
 
 /** The manifest of a release with some of its files, by hand. */
 export function manifestOf(changes: Partial<Manifest> = {}): Manifest {
@@ -35,6 +41,11 @@ export function manifestOf(changes: Partial<Manifest> = {}): Manifest {
     rows: 35_000,
     provisional_from: '2026-11-17',
     content_hash: `sha256:${'ab'.repeat(32)}`,
+    tables: {
+      weekly: tableOf('2024-12-30', '2026-11-16', 5000),
+      monthly: tableOf('2025-01-01', '2026-11-01', 1173),
+      schema: PERIOD_ROW_SCHEMA,
+    },
     publisher,
     attribution: attributionLine(publisher, AS_OF, synthetic),
     license: LICENSE,
@@ -45,7 +56,11 @@ export function manifestOf(changes: Partial<Manifest> = {}): Manifest {
       file('rankings-daily.csv.gz', 'application/gzip', '3', 35_000),
       file('rankings-daily.json.gz', 'application/gzip', '4', 35_000),
       file('rankings-daily.ndjson.gz', 'application/gzip', '5', 35_000),
+      file('rankings-weekly.parquet', 'application/vnd.apache.parquet', '9', 5000),
+      file('rankings-weekly.csv', 'text/csv; charset=utf-8', 'a', 5000),
+      file('rankings-monthly.json.gz', 'application/gzip', 'b', 1173),
       file('changes.csv', 'text/csv; charset=utf-8', '6', 51),
+      file('changes-weekly.csv', 'text/csv; charset=utf-8', 'c', 51),
       file('quality.json', 'application/json', '7'),
       file('croissant.json', 'application/ld+json', '8'),
     ],

@@ -39,6 +39,9 @@ export interface OracleAnswer {
   /** The canonical CSV, and `sha256:` of its bytes. */
   csv: string
   content_hash: string
+  /** The CSV of the other two tables. */
+  weekly: string
+  monthly: string
   /** Public tokens of every published date, `other` included. */
   totals: Map<string, bigint>
   read: number
@@ -67,18 +70,23 @@ const TOP_MODELS = 50
 const MAX_TOKENS = 2n ** 53n - 1n
 const MICROSECONDS_PER_DAY = 86_400_000_000n
 
+/** Public tokens by date and model. */
+export type Sums = Map<string, Map<string, bigint>>
+
 /** read → reject → alias → de-duplicate → visibility → sum → rank. */
 export function expectedDataset(sources: OracleSource[], registry: RegistryModel[], asOf: string): OracleAnswer {
   const answer: OracleAnswer = {
     rows: [],
     csv: '',
     content_hash: '',
+    weekly: '',
+    monthly: '',
     totals: new Map(),
     read: 0,
     duplicates: 0,
     rejected: {},
   }
-  const sums = new Map<string, Map<string, bigint>>()
+  const sums: Sums = new Map()
   for (const source of sources) {
     const accepted: UsageRecord[] = []
     for (const raw of source.records) {
@@ -103,6 +111,9 @@ export function expectedDataset(sources: OracleSource[], registry: RegistryModel
     answer.rows.push(...ranked)
     answer.totals.set(date, sum(ranked.map((row) => BigInt(row.total_tokens))))
   }
+  const published = new Map([...sums].filter(([date]) => answer.totals.has(date)))
+  answer.weekly = toPeriodCsv(rankPeriods(published, mondayOf))
+  answer.monthly = toPeriodCsv(rankPeriods(published, firstOfMonth))
   answer.csv = toCsv(answer.rows)
   answer.content_hash = `sha256:${createHash('sha256').update(answer.csv).digest('hex')}`
   return answer
@@ -255,6 +266,40 @@ function rank(date: string, models: Map<string, bigint>): OracleRow[] {
   return rest.length === 0 ? rows : [...rows, { date, model_permaslug: 'other', total_tokens: String(sum(rest)) }]
 }
 
+export interface OraclePeriodRow extends OracleRow {
+  days: number
+}
+
+/** DESIGN.md §6.16: every period from the sums of all models of its published dates. */
+export function rankPeriods(sums: Sums, firstDateOf: (date: string) => string): OraclePeriodRow[] {
+  const periods: Sums = new Map()
+  const days = new Map<string, number>()
+  for (const [date, models] of sums) {
+    if (![...models.values()].some((tokens) => tokens > 0n)) continue
+    const first = firstDateOf(date)
+    const own = periods.get(first) ?? new Map<string, bigint>()
+    for (const [model, tokens] of models) own.set(model, (own.get(model) ?? 0n) + tokens)
+    periods.set(first, own)
+    days.set(first, (days.get(first) ?? 0) + 1)
+  }
+  return [...periods.keys()]
+    .sort()
+    .flatMap((first) =>
+      rank(first, periods.get(first) ?? new Map()).map((row) => ({ ...row, days: days.get(first) ?? 0 })),
+    )
+}
+
+/** The Monday of the week of a date. */
+export function mondayOf(date: string): string {
+  const day = new Date(`${date}T00:00:00Z`)
+  const sinceMonday = (day.getUTCDay() + 6) % 7
+  return new Date(day.getTime() - sinceMonday * 86_400_000).toISOString().slice(0, 10)
+}
+
+export function firstOfMonth(date: string): string {
+  return `${date.slice(0, 7)}-01`
+}
+
 function sum(counts: bigint[]): bigint {
   return counts.reduce((total, count) => total + count, 0n)
 }
@@ -275,10 +320,16 @@ export function compareCodePoints(a: string, b: string): number {
   return left.length - right.length
 }
 
-/** DESIGN.md §5: header, minimal quoting, LF, no byte order mark. */
-export function toCsv(rows: OracleRow[]): string {
-  const lines = rows.map((row) => `${row.date},${quoteCsv(row.model_permaslug)},${row.total_tokens}\n`)
-  return `date,model_permaslug,total_tokens\n${lines.join('')}`
+/** DESIGN.md §5: header, minimal quoting, LF, no byte order mark. Rows of weeks and months have days. */
+export function toCsv(rows: readonly (OracleRow & { days?: number | undefined })[]): string {
+  const days = (value: number | string | undefined) => (value === undefined ? '' : `,${value}`)
+  const lines = rows.map((row) => `${row.date},${quoteCsv(row.model_permaslug)},${row.total_tokens}${days(row.days)}\n`)
+  return `date,model_permaslug,total_tokens${days(rows[0]?.days && 'days')}\n${lines.join('')}`
+}
+
+function toPeriodCsv(rows: OraclePeriodRow[]): string {
+  const lines = rows.map((row) => `${row.date},${quoteCsv(row.model_permaslug)},${row.total_tokens},${row.days}\n`)
+  return `date,model_permaslug,total_tokens,days\n${lines.join('')}`
 }
 
 function quoteCsv(text: string): string {

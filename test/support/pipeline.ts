@@ -10,6 +10,7 @@ import type { Effects } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { type BuildOptions, type BuildSummary, build } from '../../pipeline/build.ts'
 import { LatestPointer } from '../../pipeline/contract/manifest.ts'
+import type { Table } from '../../pipeline/contract/tables.ts'
 import { type WithdrawOptions, type WithdrawSummary, withdraw } from '../../pipeline/publication/withdraw.ts'
 import {
   type WithdrawDatesOptions,
@@ -188,9 +189,9 @@ export async function releaseFolder(workspace: Workspace): Promise<string> {
   return join(datasetFolder(workspace), (await readLatest(workspace)).path)
 }
 
-/** The canonical CSV of the current release. */
-export async function publishedCsv(workspace: Workspace): Promise<string> {
-  return readFile(join(await releaseFolder(workspace), 'rankings-daily.csv'), 'utf8')
+/** The canonical CSV of a table of the current release. */
+export async function publishedCsv(workspace: Workspace, table: Table = 'daily'): Promise<string> {
+  return readFile(join(await releaseFolder(workspace), `rankings-${table}.csv`), 'utf8')
 }
 
 /** Every file, folder and link below a folder, by relative path, with what tells one state from another. */

@@ -61,6 +61,11 @@ export class RuledGateway {
     return rowsOf(await publishedCsv(this.workspace))
   }
 
+  /** The published weeks as `date model tokens days`. */
+  async weeks(): Promise<string[]> {
+    return rowsOf(await readFile(join(await releaseFolder(this.workspace), 'rankings-weekly.csv'), 'utf8'))
+  }
+
   summary(date: string, options: BuildOptions = {}): Promise<BuildSummary> {
     return buildIn(this.workspace, `${date}T12:00:00Z`, {}, options)
   }

@@ -7,14 +7,14 @@ import { expect, onTestFinished } from 'vitest'
 import { readServerConfig } from '../../server/base/config.ts'
 import { startServer } from '../../server/main.ts'
 import { captureLog, NOW, temporaryFolder } from './app.ts'
-import { publish, type Row, sampleRows } from './publish.ts'
+import { type PublishOptions, publish, type Row, sampleRows } from './publish.ts'
 
 /** A server that listens, in the process of the test, and connections to it without the manners of an HTTP client. */
 
-export async function workspace(rows: Row[] = sampleRows({ days: 3 })) {
+export async function workspace(rows: Row[] = sampleRows({ days: 3 }), options: PublishOptions = {}) {
   const folder = await temporaryFolder()
   const publicDir = join(folder, 'public')
-  await publish(publicDir, rows)
+  await publish(publicDir, rows, options)
   return { folder, publicDir, dataDir: join(folder, 'data') }
 }
 

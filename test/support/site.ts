@@ -28,7 +28,7 @@ export function siteFacts(
     dataset: describeDataset(whole),
     release: `datasets/rankings-daily/v1/releases/${whole.release}/`,
     rows,
-    models: modelFacts(rows),
+    models: modelFacts({ rows, periods: undefined }),
     index,
     paged: new Set(index.releases.map(({ release }) => release)),
     coverage: coverageOf(rows, whole),

@@ -29,12 +29,19 @@ const PROGRAM = `
     const read = await client.presets.getVersion({ slug: 'from-a-page', version: '1' })
     const key = await client.apiKeys.getCurrentKeyMetadata()
     const ranking = await client.datasets.getRankingsDaily()
+    const weeks = await client.datasets.getRankingsDaily({ period: 'week' })
+    const headers = { authorization: 'Bearer ' + apiKey }
+    const answer = await fetch(serverURL + '/datasets/rankings-daily?period=week&limit=1', { headers })
     const models = await client.embeddings.listModels()
     return {
       created: created.data.slug,
       version: read.data.version,
       limit: key.data.limit,
       rows: ranking.data.length,
+      weeks: weeks.data.length,
+      provisionalFrom: answer.headers.get('x-provisional-from'),
+      count: answer.headers.get('x-total-count'),
+      link: answer.headers.get('link'),
       models: models.data?.length ?? models.result.data.length,
     }
   }`
@@ -70,9 +77,9 @@ async function pageWithSdk(): Promise<string> {
   return `http://127.0.0.1:${(origin.address() as AddressInfo).port}/`
 }
 
-it('the SDK in a page of another origin calls every operation', async (context) => {
+it('the SDK in a page of another origin calls every operation, and the page reads what an answer says', async (context) => {
   const browser = browserOf(chromium, context)
-  const { publicDir, folder } = await workspace()
+  const { publicDir, folder } = await workspace(undefined, { periods: true })
   const databaseUrl = await storeUrl()
   const store = await testStore(databaseUrl)
   await embeddingsCatalogue(store).replaceAll(someModels(3))
@@ -91,5 +98,8 @@ it('the SDK in a page of another origin calls every operation', async (context) 
   const seen = await page
     .evaluate(`callAll(${JSON.stringify(secret)}, ${JSON.stringify(`${url}/api/v1`)})`)
     .catch((error: unknown) => expect.fail(`${error}\n${complaints.join('\n')}`))
-  expect(seen).toEqual({ created: 'from-a-page', version: 1, limit: 25.5, rows: 3 * 51, models: 3 })
+  expect(seen).toEqual({
+    ...{ created: 'from-a-page', version: 1, limit: 25.5, rows: 3 * 51, models: 3 },
+    ...{ weeks: 51, provisionalFrom: '2024-12-30', count: '51', link: expect.stringContaining('rel="next"') },
+  })
 })

@@ -9,6 +9,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Database } from '../../pipeline/base/database.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
+import { CHANGES_FILES } from '../../pipeline/contract/change-log.ts'
+import { dataFiles } from '../../pipeline/contract/release-files.ts'
+import { TABLES } from '../../pipeline/contract/tables.ts'
 import { measureRule, type UnsafeCell, worstCells } from '../../pipeline/dataset/disclosure.ts'
 import { Account } from '../../pipeline/dataset/quality.ts'
 import { rank } from '../../pipeline/dataset/rank.ts'
@@ -131,8 +134,8 @@ describe.runIf(isClickHouseHere)('a rollup on ClickHouse', () => {
     expect(onClickHouse.records.duplicates).toBeGreaterThan(RECORDS / 30)
     expect(onClickHouse.records.withheld.length).toBeGreaterThan(0)
     const [before, after] = [await releaseFolder(files), await releaseFolder(shards)]
-    const same = ['csv', 'csv.gz', 'parquet', 'json.gz', 'ndjson.gz'].map((ending) => `rankings-daily.${ending}`)
-    for (const name of [...same, 'quality.json', 'models.csv', 'changes.csv', 'chart.svg']) {
+    const same = TABLES.flatMap((table) => [...dataFiles(table).map(({ path }) => path), CHANGES_FILES[table]])
+    for (const name of [...same, 'quality.json', 'models.csv', 'chart.svg']) {
       expect((await readFile(join(after, name))).equals(await readFile(join(before, name))), name).toBe(true)
     }
     const big = (await publishedCsv(shards)).split('\n').filter((row) => row.includes('big/one'))

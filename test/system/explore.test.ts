@@ -78,6 +78,12 @@ async function choose(page: Page, name: string, value: string): Promise<void> {
   await page.locator(`input[name="${name}"][value="${value}"]`).check()
 }
 
+/** Chooses weeks or months, and waits for their table. */
+async function chooseTable(page: Page, grain: 'week' | 'month'): Promise<void> {
+  await choose(page, 'by', grain)
+  await page.locator('#chart-title', { hasText: `per ${grain}` }).waitFor()
+}
+
 async function download(page: Page, button: string): Promise<{ name: string; bytes: Buffer }> {
   const [saved] = await Promise.all([page.waitForEvent('download'), page.click(button)])
   return { name: saved.suggestedFilename(), bytes: await readFile(await saved.path()) }
@@ -98,11 +104,13 @@ test('the explorer shows the last ninety days, and then what a person selects', 
 
   await choose(page, 'days', '30')
   expect(await page.locator('#chart-title').innerText()).toBe('Tokens per day, 2026-10-18 to 2026-11-16')
-  await choose(page, 'by', 'week')
+  await chooseTable(page, 'week')
   await choose(page, 'show', 'share')
   await choose(page, 'as', 'lines')
-  expect(await page.locator('#chart-title').innerText()).toBe('Share of all tokens per week, 2026-10-18 to 2026-11-16')
-  expect(await page.locator('#chart-notes').innerText()).toContain('2026-11-16 (1 of 7 days)')
+  expect(await page.locator('#chart-title').innerText()).toBe('Share of all tokens per week, 2026-10-12 to 2026-11-16')
+  const notes = await page.locator('#chart-notes').innerText()
+  expect(notes).toContain('Whole weeks are shown: the window was 2026-10-18 to 2026-11-16.')
+  expect(notes).toContain('2026-11-16 (1 of 7 days, provisional)')
   await page.click('#models summary')
   // Not their innerText: what the browser has not drawn yet has none.
   const names = await page.locator('#models-list label').allTextContents()
@@ -123,7 +131,7 @@ test('the explorer shows the last ninety days, and then what a person selects', 
 test('the explorer keeps its view in the URL, across a reload and Back', async (context) => {
   const { page, complaints } = await explorer(context, 'subPath')
   const before = await seen(page)
-  await choose(page, 'by', 'month')
+  await chooseTable(page, 'month')
   await page.locator('input[name="from"]').fill('2026-09-10')
   await choose(page, 'as', 'lines')
   await page.click('#rows th[data-column="tokens"] button')
@@ -151,7 +159,29 @@ test('the explorer downloads exactly the rows of the API', async (context) => {
   await page.locator('input[name="to"]').fill('2026-10-11')
   const week = await download(page, '#download-csv')
   expect(week.bytes.toString()).toBe(await apiCsv('2026-10-05', '2026-10-11'))
+  await choose(page, 'days', 'all')
+  for (const [grain, table] of [
+    ['week', 'weekly'],
+    ['month', 'monthly'],
+  ] as const) {
+    await chooseTable(page, grain)
+    const { bytes } = await download(page, '#download-csv')
+    const published = await fetch(`${site.hosts.server}datasets/rankings-daily/v1/latest/rankings-${table}.csv`)
+    expect(bytes.toString()).toBe(await published.text())
+  }
   expect(complaints).toEqual([])
+})
+
+test('the explorer shows days when weeks cannot be read, and reads them when they are chosen again', async (context) => {
+  const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
+  await page.route('**/rankings-weekly.parquet', (route) => route.fulfill({ status: 500, body: '{}' }))
+  await page.goto(`${site.hosts.subPath}explore.html?by=week`)
+  await loaded(page)
+  expect(await page.locator('#notices').innerText()).toContain('The weeks could not be read')
+  expect(await page.locator('#chart-title').innerText()).toContain('per day')
+  await page.unroute('**/rankings-weekly.parquet')
+  await chooseTable(page, 'week')
+  expect(await page.locator('#notices').innerText()).toBe('')
 })
 
 test('the explorer saves its chart as SVG and PNG, with title and attribution', async (context) => {

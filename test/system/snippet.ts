@@ -27,11 +27,15 @@ export function useWeek(): { workspace(): Workspace; url(): string } {
 }
 
 /** Runs a snippet as a file in an empty folder of its own. */
-export async function runSnippet(file: Snippet, command: string, base: string): Promise<Finished & { folder: string }> {
+export function runSnippet(file: Snippet, command: string, base: string): Promise<Finished & { folder: string }> {
+  return runCode(file, snippetText(file, base), command)
+}
+
+export async function runCode(file: string, text: string, command: string): Promise<Finished & { folder: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-snippet-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   // The name of a package must not be that of the file which imports it.
   const name = `snippet-${file}`
-  await writeFile(join(folder, name), snippetText(file, base))
+  await writeFile(join(folder, name), text)
   return { ...(await run(command, [name], { cwd: folder, env: process.env })), folder }
 }

@@ -94,11 +94,11 @@ function encodingFormat({ format, content_type, compression, media_type }: FileD
 function recordSets(dataset: DatasetDescription): unknown[] {
   return dataset.files
     .filter(({ format, compression }) => compression === undefined && (format === 'parquet' || format === 'csv'))
-    .filter(({ fields }) => fields === dataset.fields)
-    .map((file) => recordSet(file, dataset))
+    .filter(({ table }) => table !== undefined)
+    .map((file) => recordSet(file, dataset.key))
 }
 
-function recordSet(file: FileDescription, { fields, key }: DatasetDescription): unknown {
+function recordSet(file: FileDescription, key: readonly string[]): unknown {
   const name = file.path.replaceAll('.', '-')
   return {
     '@type': 'cr:RecordSet',
@@ -106,7 +106,7 @@ function recordSet(file: FileDescription, { fields, key }: DatasetDescription): 
     name,
     description: file.title,
     key: key.map((field) => ({ '@id': `${name}/${field}` })),
-    field: fields.map((field) => ({
+    field: (file.fields ?? []).map((field) => ({
       '@type': 'cr:Field',
       '@id': `${name}/${field.name}`,
       name: field.name,

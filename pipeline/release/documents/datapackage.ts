@@ -34,6 +34,7 @@ export function renderDataPackage(dataset: DatasetDescription): unknown {
     end_date: dataset.end_date,
     provisional_from: dataset.provisional_from,
     content_hash: dataset.content_hash,
+    ...(dataset.tables && { tables: dataset.tables }),
     attribution: dataset.attribution,
     method: dataset.method,
     ...(dataset.disclosure && { disclosure: dataset.disclosure.statement }),

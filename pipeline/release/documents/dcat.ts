@@ -63,7 +63,7 @@ function describeRelease(dataset: DatasetDescription, { release, series }: DcatP
       'dcat:startDate': { '@type': 'xsd:date', '@value': dataset.start_date },
       'dcat:endDate': { '@type': 'xsd:date', '@value': dataset.end_date },
     },
-    'dcat:temporalResolution': { '@type': 'xsd:duration', '@value': 'P1D' },
+    ...temporalResolution({ table: 'daily' }),
     'dcat:version': dataset.data_version,
     'dcat:inSeries': { '@id': series },
     'dcat:keyword': dataset.keywords.map(text),
@@ -90,6 +90,7 @@ function distribution(file: FileDescription, dataset: DatasetDescription, releas
     'dcat:downloadURL': place,
     'dcat:mediaType': mediaType(file.content_type),
     ...(file.compression !== undefined && { 'dcat:compressFormat': mediaType('application/gzip') }),
+    ...temporalResolution(file),
     'dcat:byteSize': { '@type': 'xsd:nonNegativeInteger', '@value': String(file.bytes) },
     'spdx:checksum': {
       '@type': 'spdx:Checksum',
@@ -97,6 +98,13 @@ function distribution(file: FileDescription, dataset: DatasetDescription, releas
       'spdx:checksumValue': { '@type': 'xsd:hexBinary', '@value': file.sha256 },
     },
   }
+}
+
+const DURATIONS = { daily: 'P1D', weekly: 'P7D', monthly: 'P1M' } as const
+
+function temporalResolution({ table }: Pick<FileDescription, 'table'>): Node {
+  if (table === undefined) return {}
+  return { 'dcat:temporalResolution': { '@type': 'xsd:duration', '@value': DURATIONS[table] } }
 }
 
 function agent({ publisher }: DatasetDescription): Node {

@@ -5,11 +5,13 @@ import {
   type Manifest,
   PROVISIONAL_DAYS,
   type Publisher,
+  type TableFacts,
 } from '../../contract/manifest.ts'
 import { OTHER, type Timestamp, TOP_MODELS } from '../../contract/ranking.ts'
+import { firstProvisional, type PeriodTable } from '../../contract/tables.ts'
 import { DATASET_START, type UtcDate } from '../../contract/utc-date.ts'
 import { type DisclosureWords, disclosureWords, inOneParagraph, isRuled } from './disclosure.ts'
-import { type FieldDescription, RANKING_FIELDS, RULED_FIELDS } from './fields.ts'
+import { type FieldDescription, RANKING_FIELDS, underRule } from './fields.ts'
 import { describeFiles, type FileDescription } from './files.ts'
 
 export interface Caveat {
@@ -39,6 +41,8 @@ export interface DatasetDescription {
   rows: number
   provisional_from: UtcDate
   content_hash: string
+  /** The tables of weeks and months, if the release has them. */
+  tables: Record<PeriodTable, TableFacts & { provisional_from: UtcDate }> | undefined
   fields: readonly FieldDescription[]
   key: readonly string[]
   method: string
@@ -55,15 +59,17 @@ function methodOf(manifest: Manifest): string {
   const named = isRuled(manifest)
     ? `of the models whose number on a date is safe to publish, the ${TOP_MODELS} with the most tokens are named`
     : `the ${TOP_MODELS} models of a date with the most tokens are named`
+  const periods =
+    manifest.tables === undefined ? '' : ' Weeks and months are ranked in the same way, by their own sums.'
   return (
     'Raw request logs are read whole; broken records are rejected and counted, repeated ones counted once; prompt and ' +
-    `completion tokens are summed by UTC date and model; ${named}, all others are summed in \`${OTHER}\`.`
+    `completion tokens are summed by UTC date and model; ${named}, all others are summed in \`${OTHER}\`.${periods}`
   )
 }
 
 /** Describes a release. `manifest.files` needs only the data files. */
 export function describeDataset(manifest: Manifest): DatasetDescription {
-  const fields = isRuled(manifest) ? RULED_FIELDS : RANKING_FIELDS
+  const fields = isRuled(manifest) ? underRule(RANKING_FIELDS) : RANKING_FIELDS
   const disclosure = disclosureOf(manifest)
   const { dataset, version, synthetic, publisher, release, as_of, start_date, end_date, days, rows } = manifest
   return {
@@ -85,12 +91,22 @@ export function describeDataset(manifest: Manifest): DatasetDescription {
     rows,
     provisional_from: manifest.provisional_from,
     content_hash: manifest.content_hash,
+    tables: tablesOf(manifest),
     fields,
     key: ['date', 'model_permaslug'],
     method: methodOf(manifest),
     disclosure,
     caveats: [...caveatsOf(manifest, disclosure?.caveat), ...(isRuled(manifest) ? RULED_CAVEATS : CAVEATS)],
-    files: describeFiles(manifest.files, fields),
+    files: describeFiles(manifest.files, isRuled(manifest)),
+  }
+}
+
+function tablesOf(manifest: Manifest): DatasetDescription['tables'] {
+  if (manifest.tables === undefined) return undefined
+  const { weekly, monthly } = manifest.tables
+  return {
+    weekly: { ...weekly, provisional_from: firstProvisional('weekly', manifest) },
+    monthly: { ...monthly, provisional_from: firstProvisional('monthly', manifest) },
   }
 }
 
@@ -118,6 +134,7 @@ function caveatsOf(manifest: Manifest, disclosure: Caveat | undefined): Caveat[]
     ...(disclosure === undefined ? [] : [disclosure]),
     // Under a rule, a date that is published is final.
     ...(isRuled(manifest) ? [] : [{ name: 'Provisional days', text: provisional }]),
+    ...(manifest.tables === undefined ? [] : [isRuled(manifest) ? RULED_PERIODS : PERIODS]),
   ]
 }
 
@@ -125,11 +142,28 @@ export const PROVISIONAL =
   `A date is provisional until ${PROVISIONAL_DAYS} days after it, because logs come late; then it is final. Both may ` +
   'change, and every change is listed; a changed final date is a restatement.'
 
+export const PERIODS: Caveat = {
+  name: 'Weeks and months',
+  text:
+    'Weeks and months are tables of their own, ranked by the tokens of all models on their dates. Do not add daily rows ' +
+    `instead: a date has no row for a model outside its ${TOP_MODELS}, so such a sum may be too small. A week or month is ` +
+    'provisional while one of its dates is provisional or to come.',
+}
+
+const RULED_PERIODS: Caveat = {
+  ...PERIODS,
+  text:
+    'Weeks and months are tables of their own. A week or month names a model only with all tokens that the model has on ' +
+    'its published dates. Do not add daily rows instead: a date may have no row for the model, so such a sum may be too small. A week or ' +
+    'month is provisional while dates of it are to come.',
+}
+
 export const VERSION_PARTS: readonly (readonly [part: string, when: string])[] = [
   [
     'MAJOR',
     'Rows changed, came or went on a date that was final in the previous release. A date that it called missing counts if ' +
-      'it would have been final by then; so does a date before its first one. Or the schema changed.',
+      'it would have been final by then; so does a date before its first one. Or a week or month changed that was final. ' +
+      'Or the schema changed.',
   ],
   ['MINOR', "Rows came of dates after the previous release's end date."],
   ['PATCH', 'Anything else that makes a release: provisional rows, the status of a date, the publisher.'],

@@ -1,6 +1,15 @@
 import { markdownTable } from '../../base/markdown.ts'
-import { CAVEATS, PROVISIONAL, VERSION_PARTS } from './describe.ts'
-import { CHANGE_FIELDS, type FieldDescription, MODEL_FIELDS, RANKING_FIELDS } from './fields.ts'
+import { firstDateOf } from '../../contract/tables.ts'
+import { DATASET_START } from '../../contract/utc-date.ts'
+import { CAVEATS, PERIODS, PROVISIONAL, VERSION_PARTS } from './describe.ts'
+import {
+  CHANGE_FIELDS,
+  type FieldDescription,
+  MODEL_FIELDS,
+  PERIOD_CHANGE_FIELDS,
+  PERIOD_FIELDS,
+  RANKING_FIELDS,
+} from './fields.ts'
 import { FILE_KINDS } from './files.ts'
 import { PARQUET_KEY_MEANINGS } from './parquet-keys.ts'
 
@@ -13,19 +22,47 @@ and a test keeps it current. [Readers](readers.md) lists which tool sees which t
 
 ## The rows
 
-One row is the tokens of one model on one UTC date; \`date\` and \`model_permaslug\` together name it. Rows are ordered by
-date, then tokens descending, ties by the code points of the slug, with \`other\` last. No value is ever missing.
+One row of the daily table is the tokens of one model on one UTC date; \`date\` and \`model_permaslug\` together name it.
+Rows are ordered by date, then tokens descending, ties by the code points of the slug, with \`other\` last. No value is
+ever missing.
 
 ${columns(RANKING_FIELDS)}
+## Weeks and months
+
+\`rankings-weekly.*\` and \`rankings-monthly.*\` are tables of their own. One row is the tokens of one model in one period: an
+ISO 8601 week, Monday to Sunday, or a calendar month. Key and order are those of the daily table. Releases made before
+Tokenboard 0.7.0 do not have these files.
+
+${columns(PERIOD_FIELDS)}
+- **A week is not the sum of its daily rows.** The named models and \`other\` of a period come from the sums of all models. A
+  model that is 51st on a date has no row there, but its tokens count for its week. A model that every date of a period
+  names has the sum of its daily rows there, and all rows of a period add up to all rows of its dates.
+- **Periods with fewer days.** \`days\` of a week is less than 7 if the dataset begins in it, until all of its dates are
+  published, and if one of them has no rows.
+- **The first week may begin before the dataset.** ${DATASET_START}, the first possible \`start_date\` of a release, is a
+  Wednesday: its week is dated ${firstDateOf('weekly', DATASET_START)}, and has at most 5 days.
+- **Provisional periods.** A week or month is provisional while one of its dates is provisional, missing at the end of the
+  release, or to come; so are all later ones. Then it is final, and a change of it is a restatement.
+- **Hashes.** \`tables\` in \`manifest.json\` has rows, dates and \`content_hash\` of both tables. The \`content_hash\` at the top
+  of the manifest is that of the daily table.
+- **Withdrawn dates.** A release that takes the place of others without some of their dates has no rows of weeks and months
+  with these dates. The next build ranks these anew, without them.
+- \`monthly/<month>.csv\` beside the releases has the *daily* rows of a month.
+
 ## Changes
 
-\`changes.csv\` of a release turns the rows of the release before into its own; a first release inserts every row.
+\`changes.csv\` of a release turns the daily rows of the release before into its own; a first release inserts every row.
 
 ${columns(CHANGE_FIELDS)}
+\`changes-weekly.csv\` and \`changes-monthly.csv\` do the same for weeks and months. The first release that has these tables
+inserts every row of them.
+
+${columns(PERIOD_CHANGE_FIELDS)}
 ## Models
 
-\`models.csv\` has a row for each model that the rows name, most tokens first. All of it follows from the rows, but for
-name, author and aliases, which the publisher gives.
+\`models.csv\` has a row for each model that a day, a week or a month names, most tokens first. Dates, ranks and tokens
+follow from the daily rows: a model that only weeks or months name has 0 tokens and no dates there. Name, author and
+aliases are the publisher's.
 
 ${columns(MODEL_FIELDS)}
 ## Versions of the data
@@ -38,7 +75,11 @@ All of this compares a release with the previous one: the release that was curre
 numbers therefore holds until MAJOR changes. The count goes on from the last release that was ever made, so a version is never
 given twice, even after a withdrawal.
 
-Under a disclosure rule, a date that gets rows for the first time raises MINOR wherever it lies: no published number changes.
+Under a disclosure rule, a date that gets rows for the first time raises MINOR wherever it lies: no published number changes,
+unless its week or month was final.
+
+Two models outside the top 50 of a date may swap tokens. No row of a day changes, but a week or month that names them does: if
+it was final, this is MAJOR and a restatement, of \`periods\` and no \`dates\`.
 
 \`version_rule\` is \`2\` in the manifest and in the index entry of a release that got its version by this rule. Releases of
 Tokenboard 0.1.0 have no \`version_rule\`: there any changed row of a date up to the previous release's end date raised MAJOR,
@@ -61,7 +102,7 @@ ${markdownTable(
 A file is listed in \`manifest.json\` when the release has it. CSV is UTF-8 with one header line, line feeds, quotes only
 where they are needed, and no byte order mark.
 
-## Footer of the Parquet file
+## Footer of the Parquet files
 
 ${markdownTable(
   ['key', 'meaning'],
@@ -70,11 +111,12 @@ ${markdownTable(
 ## What to know
 
 - **Provisional days.** ${PROVISIONAL}
+- **${PERIODS.name}.** ${PERIODS.text}
 ${CAVEATS.map(({ name, text }) => `- **${name}.** ${text}\n`).join('')}`
 }
 
 function columns(fields: readonly FieldDescription[]): string {
-  const isJson = fields === RANKING_FIELDS
+  const isJson = fields === RANKING_FIELDS || fields === PERIOD_FIELDS
   return markdownTable(
     ['column', 'SQL type', ...(isJson ? ['in JSON'] : []), 'unit', 'rules', 'example', 'meaning'],
     fields.map((field) => [
@@ -90,10 +132,11 @@ function columns(fields: readonly FieldDescription[]): string {
 }
 
 function rules({ constraints }: FieldDescription): string {
-  const { required, minimum, minLength, maxLength, pattern, enum: values } = constraints
+  const { required, minimum, maximum, minLength, maxLength, pattern, enum: values } = constraints
   return [
     required ? 'always given' : 'may be empty',
     ...(minimum === undefined ? [] : [`at least ${minimum}`]),
+    ...(maximum === undefined ? [] : [`at most ${maximum}`]),
     ...(minLength === undefined || maxLength === undefined ? [] : [`${minLength} to ${maxLength} characters`]),
     ...(pattern === undefined ? [] : [`fits \`${pattern}\``]),
     ...(values === undefined ? [] : [values.map((value) => `\`${value}\``).join(', ')]),

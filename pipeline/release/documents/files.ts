@@ -1,5 +1,15 @@
 import type { Resource } from '../../contract/manifest.ts'
-import { CHANGE_FIELDS, type FieldDescription, MODEL_FIELDS, RANKING_FIELDS } from './fields.ts'
+import { type DataFormat, dataFiles } from '../../contract/release-files.ts'
+import type { Table } from '../../contract/tables.ts'
+import {
+  CHANGE_FIELDS,
+  type FieldDescription,
+  MODEL_FIELDS,
+  PERIOD_CHANGE_FIELDS,
+  PERIOD_FIELDS,
+  RANKING_FIELDS,
+  underRule,
+} from './fields.ts'
 
 export interface FileKind {
   title: string
@@ -7,52 +17,66 @@ export interface FileKind {
   /** The media type after decompression. */
   content_type: string
   compression?: 'gzip'
+  /** The table of which it has all rows, if it has. */
+  table?: Table
   fields?: readonly FieldDescription[]
   key?: readonly string[]
 }
 
 export interface FileDescription extends FileKind, Resource {}
 
-const JSON_LINES = 'application/x-ndjson'
-const GZIP = 'gzip'
-const fields = RANKING_FIELDS
+type Titles = Readonly<Record<DataFormat, string>>
+
+const DAILY_TITLES: Titles = {
+  parquet: 'All rows as Parquet, with types: the form for DuckDB, pandas, polars and R',
+  csv: 'All rows as CSV',
+  'csv.gz': 'The same CSV, compressed',
+  'json.gz': 'All rows as the API answers them, `{"data":[…],"meta":{…}}`, compressed',
+  'ndjson.gz': 'One JSON object a row and line, compressed',
+}
+
+function periodTitles(periods: string): Titles {
+  return {
+    ...DAILY_TITLES,
+    parquet: `${periods}, ranked by the tokens of all their dates, as Parquet`,
+    csv: `${periods} as CSV`,
+    'json.gz': `${periods} as JSON, \`{"data":[…],"meta":{…}}\`, compressed`,
+  }
+}
+
+/** The files with all rows of a table. */
+function rowFiles(table: Table, titles: Titles): Record<string, FileKind> {
+  const fields = table === 'daily' ? RANKING_FIELDS : PERIOD_FIELDS
+  return Object.fromEntries(
+    dataFiles(table).map(({ path, format }) => [path, { title: titles[format], ...FORMATS[format], table, fields }]),
+  )
+}
+
+const FORMATS: Readonly<Record<DataFormat, Pick<FileKind, 'format' | 'content_type' | 'compression'>>> = {
+  parquet: { format: 'parquet', content_type: 'application/vnd.apache.parquet' },
+  csv: { format: 'csv', content_type: 'text/csv' },
+  'csv.gz': { format: 'csv', content_type: 'text/csv', compression: 'gzip' },
+  'json.gz': { format: 'json', content_type: 'application/json', compression: 'gzip' },
+  'ndjson.gz': { format: 'ndjson', content_type: 'application/x-ndjson', compression: 'gzip' },
+}
+
+function changes(what: string, fields: readonly FieldDescription[]): FileKind {
+  return {
+    title: `Every ${what} that differs from the release before`,
+    format: 'csv',
+    content_type: 'text/csv',
+    fields,
+  }
+}
 
 /** The files that metadata documents describe. Documents do not describe each other; the manifest lists all. */
 export const FILE_KINDS: Readonly<Record<string, FileKind>> = {
-  'rankings-daily.parquet': {
-    title: 'All rows as Parquet, with types: the form for DuckDB, pandas, polars and R',
-    format: 'parquet',
-    content_type: 'application/vnd.apache.parquet',
-    fields,
-  },
-  'rankings-daily.csv': { title: 'All rows as CSV', format: 'csv', content_type: 'text/csv', fields },
-  'rankings-daily.csv.gz': {
-    title: 'The same CSV, compressed',
-    format: 'csv',
-    content_type: 'text/csv',
-    compression: GZIP,
-    fields,
-  },
-  'rankings-daily.json.gz': {
-    title: 'All rows as the API answers them, `{"data":[…],"meta":{…}}`, compressed',
-    format: 'json',
-    content_type: 'application/json',
-    compression: GZIP,
-    fields,
-  },
-  'rankings-daily.ndjson.gz': {
-    title: 'One JSON object a row and line, compressed',
-    format: 'ndjson',
-    content_type: JSON_LINES,
-    compression: GZIP,
-    fields,
-  },
-  'changes.csv': {
-    title: 'Every row that differs from the release before',
-    format: 'csv',
-    content_type: 'text/csv',
-    fields: CHANGE_FIELDS,
-  },
+  ...rowFiles('daily', DAILY_TITLES),
+  ...rowFiles('weekly', periodTitles('ISO weeks')),
+  ...rowFiles('monthly', periodTitles('Months')),
+  'changes.csv': changes('row', CHANGE_FIELDS),
+  'changes-weekly.csv': changes('row of weeks', PERIOD_CHANGE_FIELDS),
+  'changes-monthly.csv': changes('row of months', PERIOD_CHANGE_FIELDS),
   'models.csv': {
     title: 'Every model that the rows name: its names, when it was there, its best rank',
     format: 'csv',
@@ -78,11 +102,11 @@ export const FILE_KINDS: Readonly<Record<string, FileKind>> = {
   'chart.svg': { title: 'Tokens per day, as a picture', format: 'svg', content_type: 'image/svg+xml' },
 }
 
-/** `fields` are the columns of the ranking, as the release describes them. */
-export function describeFiles(files: readonly Resource[], fields = RANKING_FIELDS): FileDescription[] {
+export function describeFiles(files: readonly Resource[], isRuled: boolean): FileDescription[] {
   return files.flatMap((file) => {
     const kind = FILE_KINDS[file.path]
     if (kind === undefined) return []
-    return { ...file, ...kind, ...(kind.fields === RANKING_FIELDS && { fields }) }
+    const { fields } = kind
+    return { ...file, ...kind, ...(isRuled && fields && { fields: underRule(fields) }) }
   })
 }

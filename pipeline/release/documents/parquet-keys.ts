@@ -8,7 +8,9 @@ export const PARQUET_KEY_MEANINGS = {
   license_url: 'text of the licence',
   attribution: 'line to print wherever the data is used',
   dataset: 'name of the dataset',
-  table: '`weekly` or `monthly`; the daily table does not say it',
+  table: '`weekly` or `monthly`; absent in the file of the daily table, like the next two',
+  start_date: 'first date of the release',
+  end_date: 'last date of the release',
   release: 'name of the release, whose folder has all the rest',
   as_of: 'instant as of which the release was made, ISO 8601 in UTC',
   schema_version: 'version of columns, paths and rules',
@@ -22,6 +24,7 @@ export function parquetKeys(
   table: Table = 'daily',
 ): Partial<Record<keyof typeof PARQUET_KEY_MEANINGS, string>> {
   const { publisher, license, synthetic, dataset, release, as_of, version, content_hash, attribution } = manifest
+  const { start_date, end_date } = manifest
   return {
     title: publisher.title,
     publisher: publisher.name,
@@ -29,7 +32,7 @@ export function parquetKeys(
     license_url: license.path,
     attribution,
     dataset,
-    ...(table !== 'daily' && { table }),
+    ...(table !== 'daily' && { table, start_date, end_date }),
     release,
     as_of,
     schema_version: version,

@@ -1,10 +1,12 @@
 import { CHECKSUMS_FILE } from '../../base/checksums.ts'
 import { markdownTable } from '../../base/markdown.ts'
+import { firstDateOf } from '../../contract/tables.ts'
+import { DATASET_START } from '../../contract/utc-date.ts'
 import { citation } from './bibtex.ts'
 import type { Caveat, DatasetDescription } from './describe.ts'
 
 export function renderReadme(dataset: DatasetDescription): string {
-  const { publisher, license, files, fields, disclosure } = dataset
+  const { publisher, license, files, fields, disclosure, tables } = dataset
   const hasRule = disclosure !== undefined && disclosure.statement !== 'none'
   const caveats = dataset.caveats.filter((caveat) => caveat !== disclosure?.caveat)
   return `# ${dataset.title}
@@ -14,7 +16,7 @@ ${dataset.description}
 - Release \`${dataset.release}\`, data version ${dataset.data_version}, form ${dataset.schema_version}. This folder never changes.
 - ${dataset.rows} rows on ${dataset.days} days, ${dataset.start_date} to ${dataset.end_date}${hasRule ? '' : `; provisional from ${dataset.provisional_from} on`}.
 - Content hash \`${dataset.content_hash}\`: the SHA-256 of the rows as CSV, the same for every format.
-- Publisher: ${publisher.name}, ${publisher.url} (${publisher.contact}).
+${tables === undefined ? '' : tableLine('Weeks', tables.weekly) + tableLine('Months', tables.monthly)}- Publisher: ${publisher.name}, ${publisher.url} (${publisher.contact}).
 - Licence: [${license.title}](${license.path}). Credit it as: ${dataset.attribution}
 
 ## Files
@@ -34,7 +36,7 @@ ${markdownTable(
 )}
 Rows are ordered by date, then tokens descending, ties by the code points of the slug, with \`other\` last. No value is
 missing. JSON and NDJSON write \`total_tokens\` as a string of digits.
-
+${tables === undefined ? '' : PERIOD_COLUMNS}
 ${section(disclosure?.caveat)}## What to know
 
 ${caveats.map(({ name, text }) => `- **${name}.** ${text}\n`).join('')}
@@ -54,6 +56,17 @@ sha256sum --check ${CHECKSUMS_FILE}
 ${citation(dataset)}\`\`\`
 `
 }
+
+function tableLine(name: string, { rows, start_date, end_date, provisional_from, content_hash }: TableOfPeriods) {
+  return `- ${name}: ${rows} rows, dated ${start_date} to ${end_date}; those from ${provisional_from} on are provisional. Content hash \`${content_hash}\`.\n`
+}
+
+type TableOfPeriods = NonNullable<DatasetDescription['tables']>['weekly']
+
+const PERIOD_COLUMNS = `
+Weeks and months have one column more, \`days\`: how many dates were summed. Their \`date\` is the first of the period: a
+Monday, or the first of a month. The week of ${DATASET_START} is dated ${firstDateOf('weekly', DATASET_START)}.
+`
 
 function section(caveat: Caveat | undefined): string {
   return caveat === undefined ? '' : `## ${caveat.name}\n\n${caveat.text}\n\n`

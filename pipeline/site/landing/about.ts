@@ -17,7 +17,7 @@ ${copyable('bibtex', 'the BibTeX entry', citation(dataset).trimEnd())}</section>
 
 export function columnsSection({ dataset }: SiteFacts): Html {
   const table = html`<table>
-<caption>The columns of every file of rows. One row is one model on one UTC day; no value is ever missing.</caption>
+<caption>The columns of the daily table. One row is one model on one UTC day; no value is ever missing.</caption>
 <thead><tr><th scope="col">Column</th><th scope="col">Type</th><th scope="col">In JSON</th><th scope="col">Unit</th><th scope="col">Meaning</th><th scope="col">Example</th></tr></thead>
 <tbody>
 ${dataset.fields.map(fieldRow)}</tbody>
@@ -25,10 +25,12 @@ ${dataset.fields.map(fieldRow)}</tbody>
 `
   return html`<section>
 <h2 id="columns">Columns</h2>
-${scrollable('Table of columns', table)}<p>Rows are ordered by date, then by tokens, most first, equal ones by the code points of the model; <code>other</code> comes last.</p>
+${scrollable('Table of columns', table)}<p>Rows are ordered by date, then by tokens, most first, equal ones by the code points of the model; <code>other</code> comes last.${dataset.tables === undefined ? '' : PERIOD_COLUMNS}</p>
 </section>
 `
 }
+
+const PERIOD_COLUMNS = html` Weeks and months have one column more, <code>days</code>: how many dates were summed. Their <code>date</code> is the first of the period.`
 
 function fieldRow({ name, sql_type, json_type, unit, description, example }: FieldDescription): Html {
   return html`<tr><th scope="row"><code>${name}</code></th><td><code>${sql_type}</code></td><td>${json_type}</td><td>${unit}</td><td>${prose(description)}</td><td><code>${example}</code></td></tr>\n`
@@ -47,7 +49,7 @@ const EVIDENCE = [
   { path: 'manifest.json', about: 'every file with its size and hash' },
   { path: 'provenance.json', about: 'what it was made from and with' },
   { path: 'quality.json', about: 'what was counted, rejected and left out' },
-  { path: 'changes.csv', about: 'every row that differs from the release before' },
+  { path: 'changes.csv', about: 'every daily row that differs from the release before' },
   { path: 'datapackage.json', about: 'the description for Frictionless tools' },
   { path: 'croissant.json', about: 'the description for machine learning tools' },
   { path: 'dcat.jsonld', about: 'the description for data catalogues' },

@@ -21,9 +21,15 @@ ${dataset.files.map((file) => fileRow(file, release))}</tbody>
 `
   return html`<section>
 <h2 id="download">Download</h2>
-${scrollable('Files', table)}<p>Always the newest, at addresses that stay: <a href="${LATEST_PATH}/rankings-daily.parquet">latest/rankings-daily.parquet</a>, <a href="${LATEST_PATH}/rankings-daily.csv">latest/rankings-daily.csv</a>; which release that is says <a href="${POINTER_PATH}">latest.json</a>. Single days and months: <code>${DATASET_PATH}/daily/${dataset.end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${dataset.end_date.slice(0, 7)}.csv</code>, and the same as Parquet.</p>
+${scrollable('Files', table)}<p>Always the newest, at addresses that stay: <a href="${LATEST_PATH}/rankings-daily.parquet">latest/rankings-daily.parquet</a>, <a href="${LATEST_PATH}/rankings-daily.csv">latest/rankings-daily.csv</a>; which release that is says <a href="${POINTER_PATH}">latest.json</a>. Single days, and the days of a month: <code>${DATASET_PATH}/daily/${dataset.end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${dataset.end_date.slice(0, 7)}.csv</code>, and the same as Parquet.${periods(dataset)}</p>
 </section>
 `
+}
+
+function periods({ tables }: SiteFacts['dataset']): Html {
+  if (tables === undefined) return html``
+  const link = (file: string) => html`<a href="${LATEST_PATH}/${file}">latest/${file}</a>`
+  return html` Weeks and months are not sums of these rows, but tables of their own: ${link('rankings-weekly.csv')}, ${link('rankings-monthly.csv')}.`
 }
 
 function fileRow({ path, title, bytes, rows, sha256 }: FileDescription, release: string): Html {

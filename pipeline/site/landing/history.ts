@@ -2,6 +2,7 @@ import { counted, formatChange, formatInteger } from '../../base/numbers.ts'
 import type { Restatement } from '../../contract/history.ts'
 import { type Html, html } from '../../contract/html.ts'
 import type { ReleaseEntry } from '../../contract/manifest.ts'
+import { countPeriods } from '../../dataset/restated.ts'
 import { dateElement, instantElement, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 import { reasonSentences } from '../reasons.ts'
@@ -37,7 +38,9 @@ ${newestFirst.map(restatementItem)}</ul>
 }
 
 function restatementItem(restatement: Restatement): Html {
-  const { id, as_of, dates, tokens_before, tokens_after } = restatement
+  const { id, as_of, dates, periods, tokens_before, tokens_after } = restatement
+  const link = html`<a href="changelog.html#${id}">${as_of.slice(0, 10)}</a>`
+  if (dates.length === 0) return html`<li>${link}: ${countPeriods(periods)}.${reasonSentences(restatement)}</li>\n`
   const [first, last] = [dates[0]?.date ?? '', dates.at(-1)?.date ?? '']
   const days =
     first === last
@@ -46,7 +49,7 @@ function restatementItem(restatement: Restatement): Html {
   const [before, after] = [BigInt(tokens_before), BigInt(tokens_after)]
   const size =
     before === 0n ? `${formatInteger(after)} tokens where there were none` : `${formatChange(before, after)} tokens`
-  return html`<li><a href="changelog.html#${id}">${as_of.slice(0, 10)}</a>: ${days}, ${size}.${reasonSentences(restatement)}</li>\n`
+  return html`<li>${link}: ${days}, ${size}.${reasonSentences(restatement)}</li>\n`
 }
 
 function releaseRow(entry: ReleaseEntry, facts: SiteFacts): Html {

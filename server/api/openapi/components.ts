@@ -29,6 +29,7 @@ import {
   PresetVersionResponse,
   PresetWithDesignatedVersion,
 } from '../../schemas/preset.ts'
+import { ComparedRelease, RankingChange, RankingChangesResponse } from '../../schemas/ranking-changes.ts'
 import { RankingSelectionResponse, RankingsResponse, RankingsRow, SelectedRow } from '../../schemas/rankings.ts'
 
 /** Named schemas. All others are inlined. */
@@ -41,6 +42,9 @@ export const SCHEMAS = {
   RankingMeta,
   RankingSelectionResponse,
   SelectedRow,
+  RankingChangesResponse,
+  RankingChange,
+  ComparedRelease,
   ListEmbeddingsModelsResponse,
   EmbeddingsModel,
   PresetResponse,

@@ -76,8 +76,9 @@ function parameters(place: 'path' | 'query' | 'header', object: z.ZodObject | un
       zodSchema as z.ZodType,
       place === 'path' ? 'input' : 'output',
     )
+    const required = place === 'path' || !(zodSchema as z.ZodType).safeParse(undefined).success
     const isList = explode === undefined ? {} : { explode }
-    return { name, in: place, required: place === 'path', ...describing(description, examples), ...isList, schema }
+    return { name, in: place, required, ...describing(description, examples), ...isList, schema }
   })
 }
 

@@ -1,4 +1,5 @@
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../../../pipeline/contract/canonical-csv.ts'
+import { CHANGE_COLUMNS } from '../../../pipeline/contract/change-log.ts'
 import type { RankingResponse } from '../../../pipeline/contract/ranking.ts'
 import type { ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
 import type { Budget, CurrentKeyResponse } from '../../schemas/key.ts'
@@ -8,6 +9,7 @@ import type {
   PresetResponse,
   PresetVersionResponse,
 } from '../../schemas/preset.ts'
+import type { RankingChangesResponse } from '../../schemas/ranking-changes.ts'
 
 /* One consistent story for all operations. Values marked as seen are from SPECIFICATION.md. */
 
@@ -129,3 +131,47 @@ export const rankingResponse: RankingResponse = {
 export const rankingCsv = CANONICAL_CSV_HEADER + rankingResponse.data.map(canonicalCsvRow).join('')
 
 export const rankingNdjson = rankingResponse.data.map((row) => `${JSON.stringify(row)}\n`).join('')
+
+export const rankingChangesResponse: RankingChangesResponse = {
+  data: [
+    {
+      op: 'update',
+      date: '2026-11-18',
+      model_permaslug: 'openai/gpt-5-mini',
+      tokens_before: '98765432101',
+      tokens_after: '98765439876',
+    },
+    {
+      op: 'insert',
+      date: '2026-11-19',
+      model_permaslug: 'other',
+      tokens_before: null,
+      tokens_after: '701234567890',
+    },
+  ],
+  meta: {
+    from: {
+      release: '20261119T001200Z',
+      as_of: '2026-11-19T00:12:00Z',
+      start_date: '2025-01-01',
+      end_date: '2026-11-18',
+      content_hash: `sha256:${'5b1e8d3a7c2f9046'.repeat(4)}`,
+    },
+    to: {
+      release: '20261120T001200Z',
+      as_of: '2026-11-20T00:12:00Z',
+      start_date: '2025-01-01',
+      end_date: '2026-11-19',
+      content_hash: `sha256:${'0f3a5c7e9b1d2468'.repeat(4)}`,
+    },
+    period: 'day',
+    version: 'v1',
+  },
+}
+
+export const rankingChangesCsv = `${CHANGE_COLUMNS.daily.join(',')}
+update,2026-11-18,openai/gpt-5-mini,98765432101,98765439876
+insert,2026-11-19,other,,701234567890
+`
+
+export const rankingChangesNdjson = rankingChangesResponse.data.map((row) => `${JSON.stringify(row)}\n`).join('')

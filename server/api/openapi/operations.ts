@@ -3,6 +3,7 @@ import { MEDIA_TYPE_OF } from '../../published/formats.ts'
 import { MESSAGE_REQUEST_EXAMPLE } from '../../schemas/message-request/index.ts'
 import { ListEmbeddingsModelsQuery } from '../routes/embeddings-models.ts'
 import { MessageHeaders, PresetPath, PresetsQuery, VersionPath } from '../routes/presets.ts'
+import { RankingChangesQuery } from '../routes/ranking-changes.ts'
 import { RankingsDailyQuery } from '../routes/rankings-daily.ts'
 import type { ErrorStatus, HeaderName } from './answers.ts'
 import type { SchemaName } from './components.ts'
@@ -97,6 +98,44 @@ export const OPERATIONS: Operation[] = [
           example: examples.rankingCsv,
         },
         [MEDIA_TYPE_OF.ndjson]: { description: 'A `RankingRow` a line.', example: examples.rankingNdjson },
+      },
+    },
+    errors: [400, 404, 410],
+  },
+  {
+    operationId: 'getRankingChanges',
+    method: 'get',
+    path: '/datasets/rankings-daily/changes',
+    tag: 'Datasets',
+    summary: 'What differs between two releases',
+    description: [
+      'The changes that turn the rows of the release `from` into those of the release `to`, whichever of them is older: by date, first the rows that came or differ, in published order, then those that went.',
+      'Between a release and the one before they are what its files `changes.csv`, `changes-weekly.csv` and `changes-monthly.csv` have.',
+    ].join('\n\n'),
+    querystring: RankingChangesQuery,
+    answer: {
+      schema: 'RankingChangesResponse',
+      description: 'The changes, and the releases that were compared.',
+      example: examples.rankingChangesResponse,
+      headers: [
+        'ETag',
+        'Last-Modified',
+        'Cache-Control',
+        'Vary',
+        'Link',
+        'X-Attribution',
+        'X-Content-Hash',
+        'X-Dataset-Disclosure',
+        'X-Provisional-From',
+      ],
+      has304: true,
+      texts: {
+        [MEDIA_TYPE_OF.csv]: {
+          description:
+            'CSV with a header and an empty field for what is not there: minimal quoting, lines end with LF.',
+          example: examples.rankingChangesCsv,
+        },
+        [MEDIA_TYPE_OF.ndjson]: { description: 'A `RankingChange` a line.', example: examples.rankingChangesNdjson },
       },
     },
     errors: [400, 404, 410],

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { TOP_MODELS } from '../../../pipeline/contract/ranking.ts'
 import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
 import { seededRandom } from '../../../pipeline/raw/sample/random.ts'
 import { startWorker } from '../../support/worker.ts'
@@ -22,20 +23,22 @@ const SWITCH_ROUND_MS = 15_000
 const SWITCH_EVERY_MS = 1000
 const RANKINGS = '/api/v1/datasets/rankings-daily'
 const PAGE = 'models.html'
+const MODEL = 'vendor0/model-0-2025'
 const FOLDER = 'datasets/rankings-daily/v1'
 const GZIP = { 'accept-encoding': 'gzip' }
 const RATE = { unit: 'answers/s', higherIsBetter: true }
 const DURATION = { unit: 'ms', higherIsBetter: false }
+const CPU_TIME = { unit: 'µs of CPU an answer', higherIsBetter: false }
 
 type Headers = Record<string, string>
 
-/** Rows 5 to 9 of the requirements, each against its baseline. */
+/** Rows 5 to 9 of the requirements, each against its baseline, and questions to the ranking against plain windows. */
 export async function openSuite(): Promise<Suite> {
   const bench = await setUp()
   const problem = nginxProblem()
   const nginxComparisons = problem === undefined ? await againstNginx(bench) : []
   return {
-    comparisons: [...nginxComparisons, ...(await againstNode(bench))],
+    comparisons: [...nginxComparisons, ...(await againstNode(bench)), ...againstPlainWindows(bench)],
     skipped: [
       ...(problem === undefined ? [] : [`rows 5 to 7: ${problem}`]),
       ...(HAS_CORES ? [] : ['servers and client share the cores: there is no taskset, or only one core']),
@@ -221,6 +224,41 @@ async function againstNode(bench: Bench): Promise<Comparison[]> {
       baseline: () => startTime(script('empty-route.ts', folder)),
     },
   ]
+}
+
+/** Questions, each against the plain window that has as many rows. */
+function againstPlainWindows({ ours, load, ask, authorization }: Bench): Comparison[] {
+  const last = (dates: number) => {
+    const end = DATASET.days - 1
+    return `start_date=${addDays(DATASET_START, end - dates + 1)}&end_date=${addDays(DATASET_START, end)}`
+  }
+  const cpuTime = (query: string) => async (): Promise<Measured> => {
+    const { cpuMicroseconds, answers, seconds } = await load(ours, [ask(`${RANKINGS}?${query}`)], { status: 200 })
+    return { value: cpuMicroseconds, details: { 'answers/s': answers / seconds } }
+  }
+  const sizesOf = async (query: string) => {
+    const { body } = await answer(ours, `${RANKINGS}?${query}`, authorization)
+    return { rows: JSON.parse(body.toString()).data.length as number, bytes: body.length }
+  }
+  const rowsOfDate = TOP_MODELS + 1
+  const questions = {
+    // Any 211 dates are in 31 weeks.
+    'period=week': [`period=week&${last(211)}`, last(31)],
+    // The model with most tokens is named on each date.
+    'model=…': [`model=${MODEL}&${last(10 * rowsOfDate)}`, last(10)],
+    'fields=…': [`fields=date,model_permaslug,rank,share&${last(31)}`, last(31)],
+  } as const
+  return Object.entries(questions).map(([name, [query, plain]]) => ({
+    ...{ ...CPU_TIME, name, required: 1.5 },
+    ours: cpuTime(query),
+    baseline: cpuTime(plain),
+    baselineName: 'a plain window of as many rows',
+    facts: async () => {
+      const [{ rows, bytes }, of] = [await sizesOf(query), await sizesOf(plain)]
+      if (rows !== of.rows) throw new Error(`${query} has ${rows} rows, and ${plain} has ${of.rows}`)
+      return { rows, bytes, 'bytes of the baseline': of.bytes }
+    },
+  }))
 }
 
 /** Windows of 1 to 61 dates, as long as the default one on average, anywhere in the dataset: too many to be cached. */

@@ -50,6 +50,14 @@ export const contract: Mutant[] = [
     tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
+    name: 'week-window-beyond-the-release',
+    promise: 'A window of weeks or months moves at most to the first and the last date of the release.',
+    file: 'pipeline/contract/window.ts',
+    find: 'minOf(lastDateOf(table, end_date), release.end_date)',
+    replace: 'lastDateOf(table, end_date)',
+    tests: ['test/contract/window.test.ts'],
+  },
+  {
     name: 'running-day-is-complete',
     promise: 'Days that are not yet complete are not published.',
     file: 'pipeline/contract/utc-date.ts',

@@ -137,4 +137,21 @@ export const publication: Mutant[] = [
     replace: 'undefined',
     tests: ['test/publication/withdraw-dates.test.ts'],
   },
+  {
+    name: 'weeks-from-days',
+    promise: 'derive says that weeks and months cannot be made from the daily table.',
+    file: 'pipeline/publication/derive.ts',
+    find: "first.table === 'daily' ? PERIOD_TABLES",
+    replace: "first.table !== 'daily' ? PERIOD_TABLES",
+    tests: ['test/publication/derive.test.ts'],
+  },
+  {
+    name: 'week-of-a-withdrawn-date',
+    promise:
+      'Without the dates that are withdrawn for privacy, their weeks and months are left out until the next build.',
+    file: 'pipeline/publication/replacement.ts',
+    find: 'lastDateOf(table, date) < start_date',
+    replace: 'date < start_date',
+    tests: ['test/publication/withdraw-dates.test.ts'],
+  },
 ]

@@ -4,7 +4,7 @@ export const published: Mutant[] = [
   {
     name: 'window-without-its-end',
     promise: '`end_date` is inclusive.',
-    file: 'server/published/dataset.ts',
+    file: 'server/published/prepared-table.ts',
     find: '(date) => date <= end_date',
     replace: '(date) => date < end_date',
     tests: ['test/server/exchanges.test.ts'],
@@ -128,5 +128,29 @@ export const published: Mutant[] = [
     find: 'const folder = join(publicDir, DATASET_PATH, pointer.path)',
     replace: "const folder = join(publicDir, DATASET_PATH, manifestSha256 ? pointer.path : 'latest')",
     tests: ['test/server/release.test.ts', 'test/server/current-release.test.ts'],
+  },
+  {
+    name: 'week-that-begins-before-the-window',
+    promise: 'Weeks and months of a window are all that have a date of it.',
+    file: 'server/published/dataset.ts',
+    find: 'start_date: firstDateOf(table, start_date)',
+    replace: "start_date: firstDateOf(table && 'daily', start_date)",
+    tests: ['test/server/dataset.test.ts'],
+  },
+  {
+    name: 'provisional-days-for-weeks',
+    promise: 'X-Provisional-From is of the table: a week is provisional while one of its dates is.',
+    file: 'server/published/rankings-answers.ts',
+    find: 'firstProvisional(table, manifest)',
+    replace: "firstProvisional('daily', manifest)",
+    tests: ['test/server/exchanges.test.ts'],
+  },
+  {
+    name: 'withdrawn-release-at-an-instant',
+    promise: 'as_of with an instant answers from the newest release that was not withdrawn.',
+    file: 'server/published/older-releases.ts',
+    find: "status !== 'withdrawn' && !(await isWithdrawn(publicDir, release))",
+    replace: "status !== 'withdrawn'",
+    tests: ['test/server/exchanges.test.ts'],
   },
 ]

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, test } from 'vitest'
 import { z } from 'zod'
+import { CHANGE_COLUMNS } from '../../../pipeline/contract/change-log.ts'
 import type { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { citation } from '../../../pipeline/release/documents/bibtex.ts'
 import { describeCitation, renderCitationFile } from '../../../pipeline/release/documents/citation-file.ts'
@@ -12,6 +13,7 @@ import { renderDcatCatalog } from '../../../pipeline/release/documents/dcat.ts'
 import { describeDataset } from '../../../pipeline/release/documents/describe.ts'
 import { renderDictionary } from '../../../pipeline/release/documents/dictionary.ts'
 import { renderDocuments } from '../../../pipeline/release/documents/documents.ts'
+import { CHANGE_FIELDS, PERIOD_CHANGE_FIELDS } from '../../../pipeline/release/documents/fields.ts'
 import { schemaOrgDataset, toScriptJson } from '../../../pipeline/release/documents/schema-org.ts'
 import { manifestOf, PUBLISHER } from '../../support/manifest.ts'
 
@@ -64,6 +66,18 @@ describe('every document of a release', () => {
     'is valid JSON with any name of the publisher: %s',
     (_, text) => expect(text.trimStart().startsWith('{') && typeof JSON.parse(text)).toBe('object'),
   )
+})
+
+it('no document mentions weeks and months of a release that does not have them', () => {
+  const files = MANIFEST.files.filter(({ path }) => !/weekly|monthly/.test(path))
+  for (const [name, text] of allTexts(manifestOf({ tables: undefined, files }))) {
+    expect(text, name).not.toMatch(/weeks|months|weekly|monthly/i)
+  }
+})
+
+test('the columns of changes of a table are those of its file', () => {
+  expect(CHANGE_FIELDS.map(({ name }) => name)).toEqual(CHANGE_COLUMNS.daily)
+  expect(PERIOD_CHANGE_FIELDS.map(({ name }) => name)).toEqual(CHANGE_COLUMNS.weekly)
 })
 
 describe('datapackage.json', () => {

@@ -213,5 +213,5 @@ it('a release lists further files and its data version in manifest.json and data
 })
 
 it('every key of the Parquet footer is documented', () => {
-  expect(Object.keys(parquetKeys(manifestOf()))).toEqual(Object.keys(PARQUET_KEY_MEANINGS))
+  expect(Object.keys(parquetKeys(manifestOf(), 'weekly'))).toEqual(Object.keys(PARQUET_KEY_MEANINGS))
 })

@@ -26,6 +26,31 @@ test('as_of answers from an older release while no release is current', async ()
   expect((await get('?as_of=20250205T001200Z')).statusCode).toBe(200)
 })
 
+test('answers with weeks once they are read, and with 503 if they cannot be, while it answers with days', async () => {
+  const gate = Promise.withResolvers<void>()
+  const setup = await testApp({
+    loadRelease: (order) => {
+      const { plain, whole } = loadReleaseHere(order)
+      return { plain, whole: gate.promise.then(() => whole) }
+    },
+  })
+  const get = getter(setup)
+  await publish(setup.publicDir, rows, { periods: true })
+  expect((await get()).statusCode).toBe(200)
+  const asking = get('?period=week')
+  expect((await get('?period=day')).statusCode).toBe(200)
+  gate.resolve()
+  expect((await asking).statusCode).toBe(200)
+
+  const broken = await testApp()
+  await publish(broken.publicDir, rows, {
+    periods: true,
+    spoilManifest: ({ tables }) => Object.assign(tables?.weekly ?? {}, { rows: 1 }),
+  })
+  expect((await getter(broken)()).statusCode).toBe(200)
+  assertEnvelope(await getter(broken)('?period=month'), 503)
+})
+
 test('answers 429 with Retry-After while too many older releases wait to be read, and still reads those', async () => {
   const gate = Promise.withResolvers<void>()
   const setup = await testApp({
@@ -92,8 +117,8 @@ test('says under which disclosure rule a release was made, to browsers too, and 
   await writeIndex(setup.publicDir)
   const { headers } = await get()
   expect(headers['x-dataset-disclosure']).toBe('min_contributors=5; p_percent=10; publish_after_days=3')
-  expect(headers['access-control-expose-headers']).toContain('X-Dataset-Disclosure')
+  expect(headers['access-control-expose-headers']).toMatch(/, X-Dataset-Disclosure, X-Provisional-From$/)
   const { headers: older } = await get('?as_of=20250205T001200Z')
   expect(older).not.toHaveProperty('x-dataset-disclosure')
-  expect(older['access-control-expose-headers']).not.toContain('X-Dataset-Disclosure')
+  expect(older['access-control-expose-headers']).toMatch(/, X-Request-Id, X-Provisional-From$/)
 })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { OTHER as CONTRACT_OTHER } from '../../../pipeline/contract/ranking.ts'
+import { cellsOf } from '../../../pipeline/site/browser/explore/cells.ts'
 import { toCsv } from '../../../pipeline/site/browser/explore/csv.ts'
 import {
   entriesOf,
@@ -12,7 +13,6 @@ import {
 } from '../../../pipeline/site/browser/explore/entries.ts'
 import { fraction } from '../../../pipeline/site/browser/explore/fraction.ts'
 import { compareSlugs, OTHER } from '../../../pipeline/site/browser/explore/row.ts'
-import { sumRows } from '../../../pipeline/site/browser/explore/sums.ts'
 import { ORDERS } from '../../../pipeline/site/browser/explore/view.ts'
 import { rowsFrom } from './rows.ts'
 
@@ -24,7 +24,7 @@ const ROWS = rowsFrom(`
   2026-01-02 c/three 1
   2026-01-08 b/two 5`)
 const WINDOW = { from: '2026-01-01', to: '2026-01-08' }
-const sums = (grain: 'day' | 'week' | 'month') => sumRows(ROWS, WINDOW, grain)
+const cells = cellsOf(ROWS, WINDOW, 'day')
 const lines = (csv: string) => csv.trimEnd().split('\n')
 
 test('the slug of `other` is that of the contract', () => {
@@ -38,7 +38,7 @@ test('compareSlugs orders slugs by their UTF-8 bytes', () => {
 })
 
 test('toCsv writes tokens per day exactly as the published CSV', () => {
-  expect(toCsv(entriesOf(sums('day'), []), { by: 'day', show: 'tokens' })).toBe(`date,model_permaslug,total_tokens
+  expect(toCsv(entriesOf(cells, []), { by: 'day', show: 'tokens' })).toBe(`date,model_permaslug,total_tokens
 2026-01-01,a/one,30
 2026-01-01,b/two,30
 2026-01-01,other,900
@@ -60,26 +60,29 @@ test('toCsv reproduces the CSV of a golden case with quoted slugs', () => {
       return { date, model_permaslug, total_tokens: BigInt(total) }
     })
   const window = { from: rows[0]?.date ?? '', to: rows.at(-1)?.date ?? '' }
-  expect(toCsv(entriesOf(sumRows(rows, window, 'day'), []), { by: 'day', show: 'tokens' })).toBe(csv)
+  expect(toCsv(entriesOf(cellsOf(rows, window, 'day'), []), { by: 'day', show: 'tokens' })).toBe(csv)
 })
 
-test('toCsv writes for each week and month how many of its days have rows', () => {
-  expect(lines(toCsv(entriesOf(sums('week'), []), { by: 'week', show: 'tokens' }))).toEqual([
-    'week_start,model_permaslug,total_tokens,days,days_of_period',
-    '2025-12-29,a/one,9007199254741023,2,7',
-    '2025-12-29,b/two,30,2,7',
-    '2025-12-29,c/three,1,2,7',
-    '2025-12-29,other,900,2,7',
-    '2026-01-05,b/two,5,1,7',
+test('toCsv writes weeks and months exactly as the published CSV, with the days that they sum', () => {
+  const weeks = rowsFrom('2025-12-29 a/one 9007199254741023 2\n2025-12-29 other 900 2\n2026-01-05 b/two 5 1')
+  const ofWeeks = entriesOf(cellsOf(weeks, WINDOW, 'week'), [])
+  expect(lines(toCsv(ofWeeks, { by: 'week', show: 'tokens' }))).toEqual([
+    'date,model_permaslug,total_tokens,days',
+    '2025-12-29,a/one,9007199254741023,2',
+    '2025-12-29,other,900,2',
+    '2026-01-05,b/two,5,1',
   ])
-  expect(lines(toCsv(entriesOf(sums('month'), ['b/two']), { by: 'month', show: 'share' }))).toEqual([
-    'month,model_permaslug,total_tokens,share,days,days_of_period',
-    '2026-01,b/two,35,0.000000,3,31',
+  const months = entriesOf(cellsOf(rowsFrom('2026-01-01 a/one 30 3\n2026-01-01 b/two 10 3'), WINDOW, 'month'), [
+    'b/two',
+  ])
+  expect(lines(toCsv(months, { by: 'month', show: 'share' }))).toEqual([
+    'date,model_permaslug,total_tokens,days,share',
+    '2026-01-01,b/two,10,3,0.250000',
   ])
 })
 
 test('toCsv writes shares of all public tokens, also if models are chosen', () => {
-  expect(lines(toCsv(entriesOf(sums('day'), ['a/one']), { by: 'day', show: 'share' }))).toEqual([
+  expect(lines(toCsv(entriesOf(cells, ['a/one']), { by: 'day', show: 'share' }))).toEqual([
     'date,model_permaslug,total_tokens,share',
     '2026-01-01,a/one,30,0.031250',
     '2026-01-02,a/one,9007199254740993,1.000000',
@@ -87,7 +90,7 @@ test('toCsv writes shares of all public tokens, also if models are chosen', () =
 })
 
 test('searchEntries finds parts of slugs and dates, ignoring case', () => {
-  const found = (text: string) => searchEntries(entriesOf(sums('day'), []), text).map((entry) => entry.model_permaslug)
+  const found = (text: string) => searchEntries(entriesOf(cells, []), text).map((entry) => entry.model_permaslug)
   expect(found(' ONE ')).toEqual(['a/one', 'a/one'])
   expect(found('2026-01-02')).toEqual(['a/one', 'c/three'])
   expect(found('.*')).toEqual([])
@@ -95,12 +98,12 @@ test('searchEntries finds parts of slugs and dates, ignoring case', () => {
 })
 
 test('sortEntries sorts each column in both directions, exactly and stably', () => {
-  const entries = entriesOf(sums('day'), [])
+  const entries = entriesOf(cells, [])
   const tokens = (order: (typeof ORDERS)[number]) => sortEntries(entries, order).map((entry) => entry.tokens)
   expect(tokens('tokens')).toEqual([1n, 5n, 30n, 30n, 900n, 9007199254740993n])
   expect(tokens('-tokens')).toEqual([9007199254740993n, 900n, 30n, 30n, 5n, 1n])
   const near = rowsFrom('2026-01-01 a 9007199254740992\n2026-01-02 b 9007199254740993')
-  const nearest = sortEntries(entriesOf(sumRows(near, WINDOW, 'day'), []), '-tokens')
+  const nearest = sortEntries(entriesOf(cellsOf(near, WINDOW, 'day'), []), '-tokens')
   expect(nearest.map((entry) => entry.model_permaslug)).toEqual(['b', 'a'])
   const models = sortEntries(entries, 'model').map((entry) => `${entry.model_permaslug} ${entry.period.name}`)
   expect(models.slice(0, 2)).toEqual(['a/one 2026-01-01', 'a/one 2026-01-02'])
@@ -111,9 +114,7 @@ test('sortEntries sorts each column in both directions, exactly and stably', () 
 })
 
 test('pageOf returns every row on one page, and the last page for a number past the end', () => {
-  const many = Array.from({ length: 2 * PAGE_ROWS + 1 }, () => entriesOf(sums('day'), [])[0]).filter(
-    (e) => e !== undefined,
-  )
+  const many = Array.from({ length: 2 * PAGE_ROWS + 1 }, () => entriesOf(cells, [])[0]).filter((e) => e !== undefined)
   expect([1, 2, 3].map((page) => pageOf(many, page).entries.length)).toEqual([PAGE_ROWS, PAGE_ROWS, 1])
   expect(pageOf(many, 99)).toMatchObject({ page: 3, pages: 3 })
   expect(pageOf([], 1)).toEqual({ entries: [], page: 1, pages: 1 })

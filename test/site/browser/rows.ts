@@ -1,13 +1,13 @@
 import { compareSlugs, OTHER, type Row } from '../../../pipeline/site/browser/explore/row.ts'
 
-/** Rows in published order from `date model tokens`, each in a line of its own. */
+/** Rows in published order from `date model tokens`, each in a line of its own; weeks and months with their days. */
 export function rowsFrom(text: string): Row[] {
   const rows = text
     .trim()
     .split('\n')
     .map((line): Row => {
-      const [date = '', model_permaslug = '', tokens = ''] = line.trim().split(/\s+/)
-      return { date, model_permaslug, total_tokens: BigInt(tokens) }
+      const [date = '', model_permaslug = '', tokens = '', days] = line.trim().split(/\s+/)
+      return { date, model_permaslug, total_tokens: BigInt(tokens), ...(days && { days: Number(days) }) }
     })
   return rows.sort(published)
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { addDays } from '../../../pipeline/site/browser/explore/calendar.ts'
+import { cellsOf } from '../../../pipeline/site/browser/explore/cells.ts'
 import { toSvg } from '../../../pipeline/site/browser/explore/picture.ts'
 import type { Row } from '../../../pipeline/site/browser/explore/row.ts'
 import { drawChart, type Mark, paintOf } from '../../../pipeline/site/browser/explore/scene.ts'
 import { chooseSeries } from '../../../pipeline/site/browser/explore/series.ts'
-import { sumRows } from '../../../pipeline/site/browser/explore/sums.ts'
 import { rowsFrom } from './rows.ts'
 
 const PLOT = { left: 52, top: 12, bottom: 374, right: 584 }
@@ -24,9 +24,9 @@ function draw(
   }> = {},
 ) {
   const window = { from: rows[0]?.date ?? '', to: rows.at(-1)?.date ?? '' }
-  const sums = sumRows(rows, window, grain)
-  const series = chooseSeries(sums, [], true)
-  return { series, scene: drawChart({ sums, series, width, height: 400, as, by: grain, show }) }
+  const cells = cellsOf(rows, window, grain)
+  const series = chooseSeries(cells, [], true)
+  return { series, scene: drawChart({ cells, series, width, height: 400, as, by: grain, show }) }
 }
 
 const isPath = (mark: Mark) => mark.kind === 'path'
@@ -127,10 +127,10 @@ describe('a chart of the explorer', () => {
   })
 
   test('marks a week that has not all its days', () => {
-    const week = (days: number) => Array.from({ length: days }, (_, i) => `${addDays('2026-01-05', i)} a 1`).join('\n')
-    expect(texts(draw(rowsFrom(week(9)), { grain: 'week' }).scene.marks).filter((text) => text === '∗')).toHaveLength(1)
-    expect(texts(draw(rowsFrom(week(14)), { grain: 'week' }).scene.marks)).not.toContain('∗')
-    expect(texts(draw(rowsFrom(week(9))).scene.marks)).not.toContain('∗')
+    const marksOf = (weeks: string) => texts(draw(rowsFrom(weeks), { grain: 'week' }).scene.marks)
+    expect(marksOf('2026-01-05 a 1 7\n2026-01-12 a 1 2').filter((text) => text === '∗')).toHaveLength(1)
+    expect(marksOf('2026-01-05 a 1 7\n2026-01-12 a 1 7')).not.toContain('∗')
+    expect(texts(draw(rowsFrom('2026-01-05 a 1\n2026-01-07 a 1')).scene.marks)).not.toContain('∗')
   })
 })
 

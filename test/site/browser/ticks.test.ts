@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { addDays, type Grain, startOf } from '../../../pipeline/site/browser/explore/calendar.ts'
-import { sumRows } from '../../../pipeline/site/browser/explore/sums.ts'
+import { cellsOf } from '../../../pipeline/site/browser/explore/cells.ts'
 import { ticksOf } from '../../../pipeline/site/browser/explore/ticks.ts'
 import { GRAINS } from '../../../pipeline/site/browser/explore/view.ts'
 
 const periods = (from: string, days: number, grain: Grain) =>
-  sumRows([], { from, to: addDays(from, days - 1) }, grain).periods
+  cellsOf([], { from, to: addDays(from, days - 1) }, grain).periods
 const texts = (from: string, days: number, grain: Grain, most = 8) =>
   ticksOf(periods(from, days, grain), grain, most).map(({ text }) => text)
 

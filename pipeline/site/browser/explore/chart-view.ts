@@ -1,8 +1,8 @@
 import { formatInteger, formatShare } from '../../../base/numbers.ts'
+import { isMarked, isPartial, type Period } from './cells.ts'
 import { byId, make, makeSvg } from './dom.ts'
 import { type Shown, titleOf } from './frame.ts'
 import { drawChart, type Mark, paintOf, type Scene } from './scene.ts'
-import { isPartial, type Period } from './sums.ts'
 
 export interface ChartView {
   show(shown: Shown): void
@@ -22,7 +22,7 @@ export function chartView(): ChartView {
     const { clientWidth: width, clientHeight: height } = place
     if (shown === undefined || width === 0) return
     const { as, by, show } = shown.view
-    scene = drawChart({ sums: shown.sums, series: shown.series, width, height, as, by, show })
+    scene = drawChart({ cells: shown.cells, series: shown.series, width, height, as, by, show })
     place.replaceChildren(toElement(scene, shown))
     readOut()
   }
@@ -30,7 +30,7 @@ export function chartView(): ChartView {
   function readOut(): void {
     if (shown === undefined || scene === undefined) return
     const position = Number(slider.value)
-    const period = shown.sums.periods[position]
+    const period = shown.cells.periods[position]
     if (period === undefined) return
     slider.setAttribute('aria-valuetext', nameOf(period))
     const x = scene.columns[position] ?? 0
@@ -52,7 +52,7 @@ export function chartView(): ChartView {
     scene: () => scene,
     show(next) {
       shown = next
-      const last = Math.max(0, next.sums.periods.length - 1)
+      const last = Math.max(0, next.cells.periods.length - 1)
       slider.max = String(last)
       slider.value = String(last)
       slider.disabled = last === 0
@@ -63,16 +63,25 @@ export function chartView(): ChartView {
   }
 }
 
-/** `2026-11 ∗ (19 of 30 days)` */
+/** `2026-11 ∗ (19 of 30 days, provisional)` */
 export function nameOf(period: Period): string {
-  return isPartial(period) ? `${period.name} ∗ (${period.days} of ${period.length} days)` : period.name
+  const { name, days, length, isProvisional } = period
+  const marks = [...(isPartial(period) ? [`${days} of ${length} days`] : []), ...(isProvisional ? ['provisional'] : [])]
+  return marks.length === 0 ? name : `${name} ∗ (${marks.join(', ')})`
 }
 
-function notesOn({ sums, view }: Shown): string {
-  const partial = view.by === 'day' ? [] : sums.periods.filter(isPartial)
-  if (partial.length > 0)
-    return `∗ Not whole: ${partial.map(({ name, days, length }) => `${name} (${days} of ${length} days)`).join(', ')}.`
-  const missing = sums.periods.filter(({ days }) => days === 0).length
+function notesOn({ cells, view, window, span }: Shown): string {
+  if (view.by !== 'day') {
+    const marked = cells.periods.filter(isMarked)
+    const isWider = span.from < window.from || span.to > window.to
+    return [
+      ...(isWider ? [`Whole ${view.by}s are shown: the window was ${window.from} to ${window.to}.`] : []),
+      ...(marked.length > 0
+        ? [`∗ Not whole, or provisional: ${marked.map(nameOf).join(', ').replaceAll(' ∗', '')}.`]
+        : []),
+    ].join(' ')
+  }
+  const missing = cells.periods.filter(({ days }) => days === 0).length
   return missing === 0 ? '' : `${missing} days of the window have no data.`
 }
 
@@ -82,8 +91,8 @@ function nearest(columns: readonly number[], x: number): number {
 }
 
 function toElement({ width, height, marks }: Scene, shown: Shown): SVGElement {
-  const { window, series } = shown
-  const description = `${series.length} series from ${window.from} to ${window.to}. The table below has the numbers.`
+  const { span, series } = shown
+  const description = `${series.length} series from ${span.from} to ${span.to}. The table below has the numbers.`
   return makeSvg(
     'svg',
     { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-labelledby': 'chart-name chart-description' },
@@ -109,9 +118,9 @@ function toElements(mark: Mark): SVGElement[] {
   return [...filled, makeSvg('path', { ...line, class: stroke, ...(dash !== '' && { 'stroke-dasharray': dash }) })]
 }
 
-function showValues({ sums, series }: Shown, position: number): void {
-  const period = sums.periods[position]
-  const total = sums.totals[position] ?? null
+function showValues({ cells, series }: Shown, position: number): void {
+  const period = cells.periods[position]
+  const total = cells.totals[position] ?? null
   const row = (name: string, tokens: bigint | null, paint?: string) => {
     const swatch = paint === undefined ? [] : [make('span', { class: `swatch ${paint}`, 'aria-hidden': 'true' })]
     const share = tokens === null || total === null ? '' : formatShare(tokens, total)

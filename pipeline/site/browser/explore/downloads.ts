@@ -12,26 +12,32 @@ export interface Source {
   credit: string
 }
 
-export function downloads(source: Source, current: () => { shown: Shown; scene: Scene | undefined }): { show(): void } {
+interface Current {
+  shown: Shown
+  scene: Scene | undefined
+}
+
+export function downloads(source: Source, current: () => Current | undefined): { show(): void } {
   const buttons = ['csv', 'svg', 'png'].map((kind) => byId(`download-${kind}`, HTMLButtonElement))
   const [csv, svg, png] = buttons
   csv?.addEventListener('click', () => {
-    const { shown } = current()
+    const shown = current()?.shown
+    if (shown === undefined) return
     save(new Blob([toCsv(shown.entries, shown.view)], { type: 'text/csv' }), fileName(source, shown, 'csv'))
   })
   svg?.addEventListener('click', () => {
-    const { shown, picture } = pictureNow()
-    if (picture !== undefined)
-      save(new Blob([toSvg(picture)], { type: 'image/svg+xml' }), fileName(source, shown, 'svg'))
+    const now = pictureNow()
+    if (now === undefined) return
+    save(new Blob([toSvg(now.picture)], { type: 'image/svg+xml' }), fileName(source, now.shown, 'svg'))
   })
   png?.addEventListener('click', async () => {
-    const { shown, picture } = pictureNow()
-    if (picture !== undefined) save(await toPng(picture), fileName(source, shown, 'png'))
+    const now = pictureNow()
+    if (now !== undefined) save(await toPng(now.picture), fileName(source, now.shown, 'png'))
   })
 
-  function pictureNow(): { shown: Shown; picture: Picture | undefined } {
-    const { shown, scene } = current()
-    if (scene === undefined) return { shown, picture: undefined }
+  function pictureNow(): { shown: Shown; picture: Picture } | undefined {
+    const { shown, scene } = current() ?? {}
+    if (shown === undefined || scene === undefined) return undefined
     return {
       shown,
       picture: { scene, title: `${source.title}: ${titleOf(shown)}`, credit: source.credit, colours: pageColours() },
@@ -63,8 +69,8 @@ function pageColours(): Colours {
   return colours
 }
 
-function fileName({ name, release }: Source, { view, window }: Shown, ending: string): string {
-  return `${name}-${release}-${window.from}-${window.to}-${view.by}-${view.show}.${ending}`
+function fileName({ name, release }: Source, { view, span }: Shown, ending: string): string {
+  return `${name}-${release}-${span.from}-${span.to}-${view.by}-${view.show}.${ending}`
 }
 
 function save(blob: Blob, name: string): void {

@@ -1,6 +1,6 @@
+import type { Cells, Period } from './cells.ts'
 import { compareSlugs, OTHER } from './row.ts'
 import { compareTokens } from './series.ts'
-import type { Period, Sums } from './sums.ts'
 import type { Order } from './view.ts'
 
 export interface Entry {
@@ -11,12 +11,12 @@ export interface Entry {
 }
 
 /** Rows in published order: dates ascending, tokens descending, `other` last. */
-export function entriesOf(sums: Sums, chosen: readonly string[]): Entry[] {
-  const slugs = chosen.length > 0 ? chosen : [...sums.models.keys()]
-  return sums.periods.flatMap((period, position) => {
-    const total = sums.totals[position] ?? 0n
+export function entriesOf(cells: Cells, chosen: readonly string[]): Entry[] {
+  const slugs = chosen.length > 0 ? chosen : [...cells.models.keys()]
+  return cells.periods.flatMap((period, position) => {
+    const total = cells.totals[position] ?? 0n
     const entries = slugs.flatMap((model_permaslug): Entry[] => {
-      const tokens = sums.models.get(model_permaslug)?.[position] ?? null
+      const tokens = cells.models.get(model_permaslug)?.[position] ?? null
       return tokens === null ? [] : [{ period, model_permaslug, tokens, total }]
     })
     return entries.sort(inPublishedOrder)

@@ -2,6 +2,8 @@ export interface Row {
   date: string
   model_permaslug: string
   total_tokens: bigint
+  /** How many dates a row of a week or month sums. */
+  days?: number
 }
 
 /** The row of all models that a date does not name. No model has this slug. */

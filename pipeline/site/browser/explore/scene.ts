@@ -3,8 +3,8 @@ import { area, line } from 'd3-shape'
 import { formatTicks } from '../../../base/numbers.ts'
 import { shorten, shortNames, spread } from '../../chart/labels.ts'
 import { instantOf } from './calendar.ts'
+import { type Cells, isMarked } from './cells.ts'
 import { MOST_SERIES, type Series } from './series.ts'
-import { isPartial, type Sums } from './sums.ts'
 import { ticksOf } from './ticks.ts'
 import type { View } from './view.ts'
 
@@ -32,7 +32,7 @@ const MARGIN = { top: 12, right: 14, bottom: 26, left: 52 }
 const DASHES = ['', '7 3', '2 3']
 
 export interface ChartInput extends Pick<View, 'as' | 'by' | 'show'> {
-  sums: Sums
+  cells: Cells
   series: readonly Series[]
   width: number
   height: number
@@ -43,15 +43,15 @@ type Value = number | null
 
 /** Draws stacked areas or lines of tokens or shares. Equal inputs give equal scenes. */
 export function drawChart(input: ChartInput): Scene {
-  const { sums, series, width, height, show, as } = input
+  const { cells, series, width, height, show, as } = input
   const right = width < NARROW ? MARGIN.right : LABEL_WIDTH
-  const values = series.map(({ values }) => values.map((value, i) => toValue(value, sums.totals[i] ?? null, show)))
+  const values = series.map(({ values }) => values.map((value, i) => toValue(value, cells.totals[i] ?? null, show)))
   const bands =
-    as === 'stacked' ? stack(values, sums) : values.map((line) => line.map((value) => ({ low: value, high: value })))
+    as === 'stacked' ? stack(values, cells) : values.map((line) => line.map((value) => ({ low: value, high: value })))
   const greatest = Math.max(0, ...bands.flatMap((band) => band.map(({ high }) => high ?? 0)))
   const y = scaleLinear([0, greatest === 0 ? 1 : greatest], [height - MARGIN.bottom, MARGIN.top])
   if (!(show === 'share' && as === 'stacked')) y.nice(5)
-  const instants = sums.periods.map(({ start }) => instantOf(start))
+  const instants = cells.periods.map(({ start }) => instantOf(start))
   const x = scaleLinear([instants.at(0) ?? 0, instants.at(-1) ?? 0], [MARGIN.left, width - right])
   const columns = instants.map((instant) => round(x(instant)))
   const frame = { columns, y, left: MARGIN.left, right: width - right }
@@ -61,7 +61,7 @@ export function drawChart(input: ChartInput): Scene {
     ...bands.flatMap((band, i) =>
       as === 'stacked' ? areaMarks(band, paintOf(series, i), frame) : lineMarks(band, i, series, frame),
     ),
-    ...partialMarks(sums, frame),
+    ...partialMarks(cells, frame),
     ...(width < NARROW ? [] : labelMarks(bands, series, frame)),
   ]
   return { width, height, marks, columns, top: MARGIN.top, bottom: height - MARGIN.bottom }
@@ -89,7 +89,7 @@ function toValue(tokens: bigint | null, total: bigint | null, show: View['show']
 }
 
 /** A period without rows is a gap in all series; a single missing value adds nothing. */
-function stack(values: readonly Value[][], { totals }: Sums): Band[] {
+function stack(values: readonly Value[][], { totals }: Cells): Band[] {
   const tops = totals.map(() => 0)
   return values.map((line) =>
     line.map((value, i) => {
@@ -177,17 +177,17 @@ function yAxis({ y, left, right }: Frame, show: View['show']): Mark[] {
 const TICK_WIDTH = 90
 const HALF_TICK = 28
 
-function xAxis({ sums, by, width, height }: ChartInput, { columns, left, right }: Frame): Mark[] {
-  const ticks = ticksOf(sums.periods, by, Math.max(2, Math.floor((right - left) / TICK_WIDTH)))
+function xAxis({ cells, by, width, height }: ChartInput, { columns, left, right }: Frame): Mark[] {
+  const ticks = ticksOf(cells.periods, by, Math.max(2, Math.floor((right - left) / TICK_WIDTH)))
   return ticks.map(({ position, text }): Mark => {
     const x = Math.min(Math.max(columns[position] ?? 0, HALF_TICK), width - HALF_TICK)
     return { kind: 'text', x, y: height - 8, text, anchor: 'middle', paint: 'quiet' }
   })
 }
 
-function partialMarks({ periods }: Sums, { columns }: Frame): Mark[] {
+function partialMarks({ periods }: Cells, { columns }: Frame): Mark[] {
   return periods.flatMap((period, i): Mark[] => {
-    if (!isPartial(period) || period.days === 0 || period.length === 1) return []
+    if (!isMarked(period) || period.days === 0) return []
     return [{ kind: 'text', x: columns[i] ?? 0, y: MARGIN.top - 1, text: '∗', anchor: 'middle', paint: 'ink' }]
   })
 }

@@ -1,5 +1,5 @@
 import { type Grain, instantOf, tickName } from './calendar.ts'
-import type { Period } from './sums.ts'
+import type { Period } from './cells.ts'
 
 export interface Tick {
   position: number

@@ -1,4 +1,4 @@
-import { addDays } from './calendar.ts'
+import { addDays, endOf, type Grain, startOf } from './calendar.ts'
 import type { Row } from './row.ts'
 import { DEFAULT_VIEW, type View } from './view.ts'
 
@@ -28,6 +28,12 @@ export function resolveWindow(asked: View['window'], reach: Window): { window: W
   }
   const isWhole = window.from === asked.from && window.to === asked.to
   return { window, notices: isWhole ? [] : [`${there} The window was cut to them.`] }
+}
+
+/** Moves both ends outwards to whole periods, at most to the dates of the release. */
+export function wholePeriods({ from, to }: Window, grain: Grain, reach: Window): Window {
+  const [first, last] = [startOf(from, grain), addDays(endOf(startOf(to, grain), grain), -1)]
+  return { from: first < reach.from ? reach.from : first, to: last > reach.to ? reach.to : last }
 }
 
 function lastDays(days: number | 'all', reach: Window): Window {

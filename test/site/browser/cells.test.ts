@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addDays, startOf } from '../../../pipeline/site/browser/explore/calendar.ts'
+import { cellsOf, isMarked, isPartial } from '../../../pipeline/site/browser/explore/cells.ts'
 import { OTHER, type Row } from '../../../pipeline/site/browser/explore/row.ts'
 import {
   chooseSeries,
@@ -9,9 +10,8 @@ import {
   REST_NAME,
   sumOf,
 } from '../../../pipeline/site/browser/explore/series.ts'
-import { isPartial, sumRows } from '../../../pipeline/site/browser/explore/sums.ts'
 import { GRAINS } from '../../../pipeline/site/browser/explore/view.ts'
-import { resolveWindow } from '../../../pipeline/site/browser/explore/window.ts'
+import { resolveWindow, wholePeriods } from '../../../pipeline/site/browser/explore/window.ts'
 import { tries } from '../../support/property.ts'
 import { rowsFrom } from './rows.ts'
 
@@ -40,60 +40,52 @@ const window = fc.tuple(fc.nat(70), fc.nat(70)).map(([from, days]) => {
   return { from: addDays('2025-12-20', from), to: addDays('2025-12-20', from + days) }
 })
 
-describe('sums of the explorer', () => {
-  test('equal the rows of each period added up, to the last digit', () => {
+describe('cells of the explorer', () => {
+  test('are the rows of the window, to the last digit, and their totals', () => {
     fc.assert(
       fc.property(rows, window, fc.constantFrom(...GRAINS), (list, { from, to }, grain) => {
-        const sums = sumRows(list, { from, to }, grain)
-        const inWindow = list.filter(({ date }) => date >= from && date <= to)
-        for (const [position, { start, days }] of sums.periods.entries()) {
-          const own = inWindow.filter(({ date }) => startOf(date, grain) === start)
-          expect(days).toBe(new Set(own.map(({ date }) => date)).size)
-          expect(sums.totals[position]).toBe(own.length === 0 ? null : own.reduce((sum, r) => sum + r.total_tokens, 0n))
-          for (const [slug, values] of sums.models) {
-            const tokens = own.filter((row) => row.model_permaslug === slug).map((row) => row.total_tokens)
-            expect(values[position]).toBe(tokens.length === 0 ? null : sumOf(tokens))
+        const own = list.filter(({ date }) => startOf(date, grain) === date)
+        const cells = cellsOf(own, { from, to }, grain)
+        for (const [position, { start }] of cells.periods.entries()) {
+          const ofPeriod = own.filter(({ date }) => date === start)
+          const total = ofPeriod.length === 0 ? null : sumOf(ofPeriod.map((row) => row.total_tokens))
+          expect(cells.totals[position]).toBe(total)
+          for (const [slug, values] of cells.models) {
+            const row = ofPeriod.find(({ model_permaslug }) => model_permaslug === slug)
+            expect(values[position]).toBe(row?.total_tokens ?? null)
           }
         }
-        expect(sumOf(sums.totals)).toBe(sumOf(inWindow.map((row) => row.total_tokens)))
       }),
       options,
     )
   })
 
   test('have each period of the window once, also periods without rows', () => {
-    const sums = sumRows(rowsFrom('2026-01-05 a 1\n2026-01-08 a 2'), { from: '2026-01-04', to: '2026-01-08' }, 'day')
-    expect(sums.periods.map(({ name }) => name)).toEqual([
+    const cells = cellsOf(rowsFrom('2026-01-05 a 1\n2026-01-08 a 2'), { from: '2026-01-04', to: '2026-01-08' }, 'day')
+    expect(cells.periods.map(({ name }) => name)).toEqual([
       '2026-01-04',
       '2026-01-05',
       '2026-01-06',
       '2026-01-07',
       '2026-01-08',
     ])
-    expect(sums.models.get('a')).toEqual([null, 1n, null, null, 2n])
-    expect(sums.totals).toEqual([null, 1n, null, null, 2n])
+    expect(cells.models.get('a')).toEqual([null, 1n, null, null, 2n])
+    expect(cells.totals).toEqual([null, 1n, null, null, 2n])
   })
 
   test('name weeks by their Monday, and months by year and month', () => {
     const window = { from: '2025-12-31', to: '2026-02-01' }
-    const names = (grain: 'week' | 'month') =>
-      sumRows(rowsFrom('2026-01-05 a 1'), window, grain).periods.map(({ name }) => name)
+    const names = (grain: 'week' | 'month') => cellsOf([], window, grain).periods.map(({ name }) => name)
     expect(names('week')).toEqual(['2025-12-29', '2026-01-05', '2026-01-12', '2026-01-19', '2026-01-26'])
     expect(names('month')).toEqual(['2025-12', '2026-01', '2026-02'])
   })
 
-  test('mark periods that are partial: cut by the window or with missing days', () => {
-    const days = Array.from({ length: 14 }, (_, i) => `${addDays('2026-01-05', i)} a 1`)
-    const whole = sumRows(rowsFrom(days.join('\n')), { from: '2026-01-05', to: '2026-01-18' }, 'week')
-    expect(whole.periods.map(isPartial)).toEqual([false, false])
-    const cut = sumRows(rowsFrom(days.join('\n')), { from: '2026-01-06', to: '2026-01-17' }, 'week')
-    expect(cut.periods.map(({ days, length }) => [days, length])).toEqual([
-      [6, 7],
-      [6, 7],
-    ])
-    expect(cut.periods.map(isPartial)).toEqual([true, true])
-    const gap = sumRows(rowsFrom(days.toSpliced(3, 1).join('\n')), { from: '2026-01-05', to: '2026-01-18' }, 'week')
-    expect(gap.periods.map(isPartial)).toEqual([true, false])
+  test('mark weeks with fewer days, and provisional ones', () => {
+    const weeks = rowsFrom('2026-01-05 a 9 6\n2026-01-12 a 9 7\n2026-01-19 a 9 7\n2026-01-26 a 9 2')
+    const { periods } = cellsOf(weeks, { from: '2026-01-06', to: '2026-01-27' }, 'week', '2026-01-19')
+    expect(periods.map(isPartial)).toEqual([true, false, false, true])
+    expect(periods.map(({ isProvisional }) => isProvisional)).toEqual([false, false, true, true])
+    expect(periods.map(isMarked)).toEqual([true, false, true, true])
   })
 })
 
@@ -101,10 +93,10 @@ describe('series of the explorer', () => {
   test('add up to all tokens with the rest, whichever models are chosen', () => {
     const chosen = fc.uniqueArray(fc.constantFrom('a', 'b', 'm1', 'm2', 'unknown'))
     fc.assert(
-      fc.property(rows, window, fc.constantFrom(...GRAINS), chosen, (list, place, grain, models) => {
-        const sums = sumRows(list, place, grain)
-        const series = chooseSeries(sums, models, true)
-        for (const [position, total] of sums.totals.entries())
+      fc.property(rows, window, chosen, (list, place, models) => {
+        const cells = cellsOf(list, place, 'day')
+        const series = chooseSeries(cells, models, true)
+        for (const [position, total] of cells.totals.entries())
           expect(sumOf(series.map(({ values }) => values[position] ?? null))).toBe(total ?? 0n)
         expect(series.filter(({ kind }) => kind === 'model').length).toBeLessThanOrEqual(MOST_SERIES)
       }),
@@ -121,7 +113,7 @@ describe('series of the explorer', () => {
   const day = { from: '2026-01-01', to: '2026-01-01' }
 
   test('are by default the ten models with the most tokens in the window, the rest and `other`', () => {
-    const series = chooseSeries(sumRows(crowd, day, 'day'), [], true)
+    const series = chooseSeries(cellsOf(crowd, day, 'day'), [], true)
     expect(series.map(({ name }) => name)).toEqual([
       ...Array.from({ length: 10 }, (_, i) => `model-${String(i).padStart(2, '0')}`),
       REST_NAME,
@@ -132,10 +124,10 @@ describe('series of the explorer', () => {
   })
 
   test('are the chosen models, largest first, without the rest if it is switched off', () => {
-    const sums = sumRows(crowd, day, 'day')
-    const names = chooseSeries(sums, ['model-11', 'model-02', 'nowhere'], false).map(({ name }) => name)
+    const cells = cellsOf(crowd, day, 'day')
+    const names = chooseSeries(cells, ['model-11', 'model-02', 'nowhere'], false).map(({ name }) => name)
     expect(names).toEqual(['model-02', 'model-11', 'nowhere'])
-    expect(chooseSeries(sums, ['nowhere'], false)[0]?.values).toEqual([null])
+    expect(chooseSeries(cells, ['nowhere'], false)[0]?.values).toEqual([null])
   })
 })
 
@@ -157,6 +149,15 @@ describe('a window of the explorer', () => {
     const cut = resolve({ from: '2025-01-01', to: '2025-12-31' })
     expect(cut.window).toEqual(reach)
     expect(cut.notices).toHaveLength(1)
+  })
+
+  test('moves outwards to whole weeks and months, but not out of the release', () => {
+    const whole = (from: string, to: string, grain: 'day' | 'week' | 'month') =>
+      wholePeriods({ from, to }, grain, reach)
+    expect(whole('2025-04-02', '2025-04-16', 'day')).toEqual({ from: '2025-04-02', to: '2025-04-16' })
+    expect(whole('2025-04-02', '2025-04-16', 'week')).toEqual({ from: '2025-03-31', to: '2025-04-20' })
+    expect(whole('2025-04-02', '2025-04-16', 'month')).toEqual({ from: '2025-04-01', to: '2025-04-30' })
+    expect(whole('2025-03-01', '2025-05-31', 'week')).toEqual(reach)
   })
 
   test('outside the release is replaced by the default with a notice', () => {
