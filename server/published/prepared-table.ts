@@ -29,7 +29,8 @@ export function compressTable(table: PreparedTable): PreparedTable {
 }
 
 export interface TableAnswers {
-  dates: readonly UtcDate[]
+  /** Those of its rows, ascending. */
+  readonly dates: readonly UtcDate[]
   /** The body with the rows whose date is in `dates`. */
   pieces(dates: Window, format: Format, coding: 'identity' | 'gzip', tail: Buffer): Buffer[]
   /** These rows, or all. */

@@ -19,45 +19,65 @@ export interface RankedDate {
   total(): bigint
 }
 
-/** The rows of a table by date, ascending, and by model, in the order of their dates. */
+/** A table whose rows are ranked when they are first asked for, some dates in each turn of the event loop. */
 export interface RankedTable {
-  readonly dates: readonly RankedDate[]
-  readonly models: ReadonlyMap<string, readonly RankedRow[]>
+  /** The dates with rows from `first` to `last`. */
+  between(first: UtcDate, last: UtcDate): Promise<RankedDate[]>
+  /** The rows of each model in the order of their dates. */
+  models(): Promise<ReadonlyMap<string, readonly RankedRow[]>>
 }
 
-/** Dates that are added between two turns of the event loop: about two milliseconds of work. */
+/** Dates that are ranked in one turn: about two milliseconds of work. */
 const DATES_A_TURN = 50
 
-/** Takes the rows in published order. Make it once for each table of a release. */
-export async function rankedTable(rows: readonly TableRow[]): Promise<RankedTable> {
-  const dates: RankedDate[] = []
-  const models = new Map<string, RankedRow[]>()
-  for (const [date, ofDate] of Map.groupBy(rows, (row) => row.date)) {
-    const ranked = rankedDate(date, ofDate)
-    for (const row of ranked.rows) {
-      const ofModel = models.get(row.row.model_permaslug)
-      if (ofModel === undefined) models.set(row.row.model_permaslug, [row])
-      else ofModel.push(row)
-    }
-    dates.push(ranked)
-    if (dates.length % DATES_A_TURN === 0) await setImmediate()
+/** Takes the dates of a table in ascending order, and the rows of each in published order. */
+export function rankedTable(dates: readonly UtcDate[], rowsOf: (date: UtcDate) => readonly TableRow[]): RankedTable {
+  const ranked = new Map<UtcDate, RankedDate>()
+  let models: Promise<ReadonlyMap<string, readonly RankedRow[]>> | undefined
+
+  function find(date: UtcDate): RankedDate {
+    const found = ranked.get(date) ?? rankedDate(date, rowsOf(date))
+    ranked.set(date, found)
+    return found
   }
-  return { dates, models }
+
+  async function between(first: UtcDate, last: UtcDate): Promise<RankedDate[]> {
+    const found: RankedDate[] = []
+    for (const date of dates) {
+      if (date < first || date > last) continue
+      if (found.length > 0 && found.length % DATES_A_TURN === 0) await setImmediate()
+      found.push(find(date))
+    }
+    return found
+  }
+
+  async function byModel() {
+    const all = await between(dates[0] ?? '', dates.at(-1) ?? '')
+    const rows = all.flatMap((date) => date.rows)
+    return Map.groupBy(rows, ({ row }) => row.model_permaslug)
+  }
+
+  return {
+    between,
+    models() {
+      models ??= byModel()
+      return models
+    },
+  }
 }
 
 /** The models of a date up to a rank, then `other`: what the rest sums up to, if there is any. */
-export function topOf(of: RankedDate, top = TOP_MODELS): RankedRow[] {
+export function topOf(of: RankedDate, top = TOP_MODELS): readonly RankedRow[] {
   const rest = restOf(of, top)
-  const named = of.rows.filter(({ rank }) => rank !== null && rank <= top)
-  return rest === undefined ? named : [...named, rest]
+  return rest === undefined || rest === of.rows.at(-1) ? of.rows : [...of.rows.slice(0, top), rest]
 }
 
-/** `other` of a date when it names only models up to a rank. */
+/** `other` of a date that names only models up to a rank. */
 export function restOf(of: RankedDate, top = TOP_MODELS): RankedRow | undefined {
-  const joined = of.rows.filter(({ rank }) => rank === null || rank > top)
-  const [first] = joined
-  if (first === undefined || first.rank === null) return first
-  const row = { ...first.row, model_permaslug: OTHER, total_tokens: String(sumOf(joined)) }
+  const [first, ...others] = of.rows.slice(top)
+  if (first === undefined) return of.rows.findLast(({ rank }) => rank === null)
+  if (first.rank === null) return first
+  const row = { ...first.row, model_permaslug: OTHER, total_tokens: String(sumOf([first, ...others])) }
   return { row, rank: null, of }
 }
 

@@ -21,8 +21,8 @@ export const DISCLOSURE_HEADER = 'x-dataset-disclosure'
 /** From which date on rows of the table are provisional in the release. */
 export const PROVISIONAL_HEADER = 'x-provisional-from'
 
-/** What of a release an answer shows. */
-export interface Selection {
+/** A window of a table. */
+export interface TableWindow {
   table: Table
   /** As it was resolved. The answer moves it outwards to whole periods. */
   window: Window
@@ -35,29 +35,26 @@ export function rankingsAnswers() {
   const answers = new WeakMap<Dataset, BoundedCache<RankingsAnswer>>()
 
   return {
-    find(dataset: Dataset, selection: Selection, format: Format, coding: Coding): RankingsAnswer {
+    find(dataset: Dataset, asked: TableWindow, format: Format, coding: Coding): RankingsAnswer {
       const ofDataset = answers.get(dataset) ?? new BoundedCache(MOST_ANSWERS)
       answers.set(dataset, ofDataset)
-      const { table, window } = selection
+      const { table, window } = asked
       const name = `${table} ${window.start_date} ${window.end_date} ${format} ${coding}`
-      return ofDataset.find(name, () => describe(dataset, selection, format, coding))
+      return ofDataset.find(name, () => describe(dataset, asked, format, coding))
     },
   }
 }
 
-function describe(dataset: Dataset, selection: Selection, format: Format, coding: Coding): RankingsAnswer {
+function describe(dataset: Dataset, asked: TableWindow, format: Format, coding: Coding): RankingsAnswer {
   const { manifest } = dataset
-  const { table } = selection
-  const window = wholePeriods(table, selection.window, manifest)
+  const { table } = asked
+  const window = wholePeriods(table, asked.window, manifest)
   const etag = `"${rankingsTag(manifest, { table, window })}-${format}-${coding}"`
   let body: Answer | undefined
   return {
     etag,
     headers: { etag, ...rankingsHeaders(manifest, { table, window }) },
-    contentHeaders: {
-      'content-type': CONTENT_TYPE_OF[format],
-      ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
-    },
+    contentHeaders: contentHeaders(format, coding),
     body: () => {
       body ??= dataset.answer(table, window, format, coding)
       return body
@@ -65,18 +62,25 @@ function describe(dataset: Dataset, selection: Selection, format: Format, coding
   }
 }
 
+export function contentHeaders(format: Format, coding: Coding): Record<string, string> {
+  return {
+    'content-type': CONTENT_TYPE_OF[format],
+    ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
+  }
+}
+
 /**
  * What a strong ETag says of the rows of a table. It has the content hash because a dataset that is built from scratch
  * may reuse a release name.
  */
-export function rankingsTag(manifest: Manifest, { table, window }: Selection): string {
+export function rankingsTag(manifest: Manifest, { table, window }: TableWindow): string {
   const content = contentHashOf(manifest, table).slice('sha256:'.length).slice(0, 16)
   const release = table === 'daily' ? manifest.release : `${manifest.release}-${table}`
   return `${release}-${content}-${window.start_date}-${window.end_date}`
 }
 
 /** The headers of every answer, 304 too, but for its tag. The window is that of the answer. */
-export function rankingsHeaders(manifest: Manifest, { table, window }: Selection): Record<string, string> {
+export function rankingsHeaders(manifest: Manifest, { table, window }: TableWindow): Record<string, string> {
   const known = headersOfReleases.get(manifest) ?? new Map<Table, Record<string, string>>()
   headersOfReleases.set(manifest, known)
   const headers = known.get(table) ?? releaseHeaders(manifest, table)

@@ -26,25 +26,30 @@ export interface RowSelection {
 }
 
 /** The rows of the dates from `first` to `last`, in published order: `top`, then the models and authors. */
-export function selectRows(
-  { dates, models }: RankedTable,
+export async function selectRows(
+  table: RankedTable,
   { first, last }: { first: UtcDate; last: UtcDate },
   { top = TOP_MODELS, model, author }: RowSelection,
   authors: Authors = new Map(),
-): RankedRow[] {
-  const isWithin = (date: UtcDate) => date >= first && date <= last
-  const within = dates.filter(({ date }) => isWithin(date))
-  if (model === undefined && author === undefined) return within.flatMap((date) => topOf(date, top))
-
-  const asked = new Set(author)
-  const ofAuthors = asked.size === 0 ? [] : [...models.keys()].filter((slug) => asked.has(authors.get(slug) ?? ''))
-  const wanted = new Set([...(model ?? []), ...ofAuthors])
-  const named = [...wanted].flatMap((slug) => {
-    return (models.get(slug) ?? []).filter(({ row, rank }) => rank !== null && rank <= top && isWithin(row.date))
+): Promise<RankedRow[]> {
+  if (model === undefined && author === undefined) {
+    return (await table.between(first, last)).flatMap((date) => topOf(date, top))
+  }
+  const models = await table.models()
+  const wanted = new Set([...(model ?? []), ...slugsOf(author ?? [], authors)])
+  const rows = [...wanted].flatMap((slug) => {
+    const ofModel = models.get(slug) ?? []
+    return ofModel.filter(({ row, rank }) => rank !== null && rank <= top && row.date >= first && row.date <= last)
   })
-  if (!wanted.has(OTHER)) return wanted.size === 1 ? named : named.toSorted(inPublishedOrder)
-  const rest = within.map((date) => restOf(date, top)).filter((row) => row !== undefined)
-  return [...named, ...rest].toSorted(inPublishedOrder)
+  if (wanted.has(OTHER)) {
+    for (const date of await table.between(first, last))
+      rows.push(...[restOf(date, top)].filter((row) => row !== undefined))
+  }
+  return wanted.size === 1 ? rows : rows.toSorted(inPublishedOrder)
+}
+
+function slugsOf(names: readonly string[], authors: Authors): string[] {
+  return [...authors].filter(([, author]) => names.includes(author)).map(([slug]) => slug)
 }
 
 function inPublishedOrder(a: RankedRow, b: RankedRow): number {

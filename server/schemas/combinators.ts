@@ -107,6 +107,23 @@ export function requiredParameter<T extends z.ZodType<unknown, string>>(schema: 
   return z.string({ error: 'must appear once' }).pipe(schema)
 }
 
+/** An optional query parameter that may repeat. Gives its values in one order, without doubles. */
+export function repeatableParameter() {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((given) => [...new Set([given].flat())].sort())
+    .refine((values) => !values.includes(''), { error: 'must not be empty' })
+    .pipe(z.array(z.string().min(1)))
+    .optional()
+}
+
+const LONGEST_QUOTED = 40
+
+/** A value of a request in a message. */
+export function quoted(value: string): string {
+  return JSON.stringify(value.slice(0, LONGEST_QUOTED))
+}
+
 /** ISO 8601 in UTC with milliseconds. */
 export function instantSuchAs(example: string) {
   return z

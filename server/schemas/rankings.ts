@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { AsOf } from '../../pipeline/contract/as-of.ts'
 import { ReleaseName } from '../../pipeline/contract/manifest.ts'
-import { RankingResponse, RankingRow } from '../../pipeline/contract/ranking.ts'
+import { RankingMeta, RankingResponse, RankingRow, TOP_MODELS } from '../../pipeline/contract/ranking.ts'
 import { PeriodRow, TABLE_OF } from '../../pipeline/contract/tables.ts'
 
-/* Parameters of operations on the ranking. */
+/* Parameters and answers of operations on the ranking. */
 
 const PERIODS = Object.keys(TABLE_OF) as (keyof typeof TABLE_OF)[]
 
@@ -27,3 +27,39 @@ export const RankingsRow = RankingRow.extend({
 
 /** The body of an answer in JSON. */
 export const RankingsResponse = RankingResponse.extend({ data: z.array(RankingsRow) })
+
+/** A row with the columns that `fields` names, in that order; by default those of the table. */
+export const SelectedRow = z
+  .object({
+    ...RankingRow.shape,
+    rank: z
+      .int()
+      .min(1)
+      .max(TOP_MODELS)
+      .nullable()
+      .meta({ description: 'The place among the models of the whole table on its date. null for `other`.' }),
+    share: z
+      .number()
+      .min(0)
+      .max(1)
+      .meta({ description: 'Of all tokens of the date or period, rounded half up to 6 decimals.' }),
+    author: z.string().nullable().meta({ description: 'null where it is unknown, and for `other`.' }),
+    days: PeriodRow.shape.days.meta({ description: 'How many dates were summed.' }),
+    provisional: z.boolean().meta({ description: 'Whether the numbers may still change because of late logs.' }),
+  })
+  .partial()
+
+/** The body of `GET /datasets/rankings-daily` with parameters that select rows or columns. */
+export const RankingSelectionResponse = z.object({
+  data: z.array(SelectedRow),
+  meta: RankingMeta,
+  links: z
+    .object({ next: z.string().nullable() })
+    .optional()
+    .meta({ description: 'With `limit` or `offset`: the path of the next page, null on the last one.' }),
+  total_count: z
+    .int()
+    .min(0)
+    .optional()
+    .meta({ description: 'With `limit` or `offset`: how many rows there are in all.' }),
+})

@@ -11,7 +11,11 @@ const HEADERS = {
     '"20261120T001200Z-0f3a5c7e9b1d2468-2026-11-19-2026-11-19-json-identity"',
   ],
   'Last-Modified': ['string', 'When the dataset was generated.', 'Fri, 20 Nov 2026 00:12:00 GMT'],
-  Link: ['string', 'The licence of the data, and the description of the release.', undefined],
+  Link: [
+    'string',
+    'The licence of the data, and the description of the release. With `limit` or `offset` also the next page (`rel="next"`), unless it is the last one.',
+    undefined,
+  ],
   'RateLimit-Limit': ['integer', 'Requests in a window. Sent where limits are on.', 30],
   'RateLimit-Policy': ['string', 'Every limit, with its window in seconds.', '30;w=60, 500;w=86400'],
   'RateLimit-Remaining': ['integer', 'Requests that are left in the window.', 29],
@@ -36,6 +40,7 @@ const HEADERS = {
     'The date from which the rows of the table are provisional in this release: they may still change.',
     '2026-11-17',
   ],
+  'X-Total-Count': ['integer', 'How many rows there are in all, with `limit` or `offset`.', 1581],
   'X-Request-Id': ['string', 'Names the request in the log of the server.', '3e0c8b1a-4d0f-4a57-9a3b-0d6f2f1c7e55'],
 } satisfies Record<string, [type: 'string' | 'integer', description: string, example: string | number | undefined]>
 export type HeaderName = keyof typeof HEADERS

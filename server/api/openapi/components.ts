@@ -30,7 +30,7 @@ import {
   PresetWithDesignatedVersion,
 } from '../../schemas/preset.ts'
 import { ComparedRelease, RankingChange, RankingChangesResponse } from '../../schemas/ranking-changes.ts'
-import { RankingsResponse, RankingsRow } from '../../schemas/rankings.ts'
+import { RankingSelectionResponse, RankingsResponse, RankingsRow, SelectedRow } from '../../schemas/rankings.ts'
 
 /** Named schemas. All others are inlined. */
 export const SCHEMAS = {
@@ -40,6 +40,8 @@ export const SCHEMAS = {
   RankingResponse: RankingsResponse,
   RankingRow: RankingsRow,
   RankingMeta,
+  RankingSelectionResponse,
+  SelectedRow,
   RankingChangesResponse,
   RankingChange,
   ComparedRelease,

@@ -72,12 +72,13 @@ export type ParameterObject = ReturnType<typeof parameters>[number]
 /** Path segments are documented as text, query parameters as parsed values. */
 function parameters(place: 'path' | 'query' | 'header', object: z.ZodObject | undefined) {
   return Object.entries(object?.shape ?? {}).map(([name, zodSchema]) => {
-    const { description, examples, ...schema } = inlineSchema(
+    const { description, examples, explode, ...schema } = inlineSchema(
       zodSchema as z.ZodType,
       place === 'path' ? 'input' : 'output',
     )
     const required = place === 'path' || !(zodSchema as z.ZodType).safeParse(undefined).success
-    return { name, in: place, required, ...describing(description, examples), schema }
+    const isList = explode === undefined ? {} : { explode }
+    return { name, in: place, required, ...describing(description, examples), ...isList, schema }
   })
 }
 
@@ -94,7 +95,7 @@ function responses({ answer, errors }: Operation) {
       description: answer.description,
       headers,
       content: {
-        'application/json': { schema: schemaReference(answer.schema), example: answer.example },
+        'application/json': { schema: schemaOf(answer), example: answer.example },
         ...texts(answer.texts),
       },
     },
@@ -103,6 +104,11 @@ function responses({ answer, errors }: Operation) {
       : {}),
     ...Object.fromEntries(statuses.map((status) => [status, errorReference(status)])),
   }
+}
+
+function schemaOf({ schema, otherSchema }: Operation['answer']): JsonSchema {
+  const reference = schemaReference(schema)
+  return otherSchema === undefined ? reference : { anyOf: [reference, schemaReference(otherSchema)] }
 }
 
 function texts(answers: Operation['answer']['texts'] = {}) {

@@ -6,19 +6,21 @@ import { matchesEtag } from '../../published/conditional.ts'
 import type { Dataset } from '../../published/dataset.ts'
 import { FORMATS, preferredFormat } from '../../published/formats.ts'
 import { prefersGzip } from '../../published/negotiation.ts'
-import { DISCLOSURE_HEADER, type RankingsAnswer, rankingsAnswers } from '../../published/rankings-answers.ts'
+import { type RankingsAnswer, rankingsAnswers } from '../../published/rankings-answers.ts'
 import type { FindRelease } from '../../published/requested-release.ts'
+import { needsAuthors, selectedAnswers } from '../../published/selected-answers.ts'
 import { sendFromMemory } from '../../published/send.ts'
 import { rememberedWindows } from '../../published/windows.ts'
 import { queryParameter } from '../../schemas/combinators.ts'
 import { Period, ReleaseOrInstant } from '../../schemas/rankings.ts'
 import { exposeToo } from '../cors.ts'
 import type { ZodTypeProvider } from '../validation.ts'
+import { SELECTION_PARAMETERS, selectionOf } from './selection-parameters.ts'
 
-const EXPOSED = ['X-Provisional-From']
-const EXPOSED_UNDER_RULE = ['X-Dataset-Disclosure', ...EXPOSED]
+/** Headers of some answers. */
+const EXPOSED = ['X-Dataset-Disclosure', 'X-Total-Count', 'X-Provisional-From']
 
-/** Strict: ignoring a parameter such as `model=…` would change the meaning (API.md § Order of checks). */
+/** Strict: ignoring a parameter such as `models=…` would change the meaning (API.md § Order of checks). */
 export const RankingsDailyQuery = z.strictObject({
   start_date: queryParameter(UtcDate).meta({
     description:
@@ -41,6 +43,7 @@ export const RankingsDailyQuery = z.strictObject({
   format: queryParameter(z.enum(FORMATS, { error: `must be one of ${FORMATS.join(', ')}` })).meta({
     description: 'The form of the rows, whatever `Accept` says. Without either it is JSON.',
   }),
+  ...SELECTION_PARAMETERS,
 })
 
 /** `GET /datasets/rankings-daily` (SPECIFICATION.md § Endpoints 5, API.md): the rows of a window, from memory. */
@@ -49,10 +52,14 @@ export function rankingsDaily(
   { findRelease, now }: { findRelease: FindRelease; now: () => Date },
 ): void {
   const windowOf = rememberedWindows(now)
-  const answers = rankingsAnswers()
+  const windows = rankingsAnswers()
+  const selections = selectedAnswers()
 
   function send(request: FastifyRequest, reply: FastifyReply, { etag, headers, contentHeaders, body }: RankingsAnswer) {
-    exposeToo(reply, DISCLOSURE_HEADER in headers ? EXPOSED_UNDER_RULE : EXPOSED)
+    exposeToo(
+      reply,
+      EXPOSED.filter((name) => name.toLowerCase() in headers),
+    )
     reply.headers(headers)
     // No If-Modified-Since: the default window moves every day, even if the release stays.
     if (matchesEtag(request.headers['if-none-match'], etag)) reply.code(304).send()
@@ -65,15 +72,26 @@ export function rankingsDaily(
     schema: { querystring: RankingsDailyQuery },
     handler(request, reply) {
       const { query, headers } = request
-      const selection = { table: TABLE_OF[query.period ?? 'day'], window: windowOf(query) }
+      const asked = { table: TABLE_OF[query.period ?? 'day'], window: windowOf(query) }
+      const selection = selectionOf(query, request.routeOptions.url ?? '')
       const format = query.format ?? preferredFormat(headers.accept)
       const takesGzip = prefersGzip(headers['accept-encoding'])
-      const sendFrom = (dataset: Dataset) => {
-        const coding = takesGzip && dataset.hasGzip ? 'gzip' : 'identity'
-        send(request, reply, answers.find(dataset, selection, format, coding))
+      const answerFrom = (dataset: Dataset) => {
+        if (selection !== undefined) {
+          const coding = takesGzip ? 'gzip' : 'identity'
+          return selections.find({ dataset, ...asked, format, coding, selection })
+        }
+        return windows.find(dataset, asked, format, takesGzip && dataset.hasGzip ? 'gzip' : 'identity')
       }
-      const dataset = findRelease(query.as_of, selection)
-      return dataset instanceof Promise ? dataset.then(sendFrom).then(() => reply) : sendFrom(dataset)
+      const sendFrom = (dataset: Dataset) => {
+        const answer = answerFrom(dataset)
+        if (answer instanceof Promise) return answer.then((made) => send(request, reply, made))
+        return send(request, reply, answer)
+      }
+      const authors = selection !== undefined && needsAuthors(selection)
+      const dataset = findRelease(query.as_of, { ...asked, authors })
+      const sent = dataset instanceof Promise ? dataset.then(sendFrom) : sendFrom(dataset)
+      return sent instanceof Promise ? sent.then(() => reply) : sent
     },
   })
 }
