@@ -1,11 +1,11 @@
 import { DATASET_VERSION } from '../../pipeline/contract/ranking.ts'
 import { TABLE_OF, type Table } from '../../pipeline/contract/tables.ts'
 import { computedAnswers, encoded, oneAtATime } from './computed-answers.ts'
-import type { Answer, Dataset } from './dataset.ts'
-import { CONTENT_TYPE_OF, type Format } from './formats.ts'
+import type { Dataset } from './dataset.ts'
+import type { Format } from './formats.ts'
 import type { Coding } from './negotiation.ts'
 import { changesBody, type RowsByDate } from './ranking-changes.ts'
-import { contentHashOf, rankingsHeaders, rankingsTag } from './rankings-answers.ts'
+import { contentHashOf, contentHeaders, type RankingsAnswer, rankingsHeaders, rankingsTag } from './rankings-answers.ts'
 
 /** Two releases that both have the table of a period. */
 export interface Comparison {
@@ -14,42 +14,39 @@ export interface Comparison {
   period: keyof typeof TABLE_OF
 }
 
-export interface ChangesAnswer {
-  etag: string
-  /** Also sent with a 304. Those of the release to which the changes lead. */
-  headers: Record<string, string>
-  contentHeaders: Record<string, string>
-  body: () => Answer | Promise<Answer>
-}
-
-/** Answers what differs between two releases. Bodies are cached. */
+/** Answers what differs between two releases. */
 export function changesAnswers() {
-  const bodies = computedAnswers<Answer>(({ bytes }) => bytes)
+  const answers = computedAnswers()
   const inTurn = oneAtATime()
 
-  return ({ from, to, period }: Comparison, format: Format, coding: Coding): ChangesAnswer => {
+  async function make(comparison: Comparison, etag: string, format: Format, coding: Coding): Promise<RankingsAnswer> {
+    const { from, to, period } = comparison
     const table = TABLE_OF[period]
-    const [before, after] = [from, to].map(({ manifest }) => rankingsTag(manifest, { table, window: manifest }))
-    const etag = `"changes-${before}-${after}-${format}-${coding}"`
     const meta = {
       from: comparedRelease(from, table),
       to: comparedRelease(to, table),
       period,
       version: DATASET_VERSION,
     }
-    const compute = async () => {
-      const plain = await changesBody({ before: byDate(from, table), after: byDate(to, table), table }, format, meta)
-      return await encoded(plain, coding)
-    }
+    const plain = await changesBody({ before: byDate(from, table), after: byDate(to, table), table }, format, meta)
+    const body = await encoded(plain, coding)
     return {
       etag,
       headers: { ...rankingsHeaders(to.manifest, { table, window: to.manifest }), etag },
-      contentHeaders: {
-        'content-type': CONTENT_TYPE_OF[format],
-        ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
-      },
-      body: () => bodies.find(etag, () => inTurn(compute)),
+      contentHeaders: contentHeaders(format, coding),
+      body: () => body,
     }
+  }
+
+  return {
+    find(comparison: Comparison, format: Format, coding: Coding): RankingsAnswer | Promise<RankingsAnswer> {
+      const table = TABLE_OF[comparison.period]
+      const [from, to] = [comparison.from, comparison.to].map(({ manifest }) => {
+        return rankingsTag(manifest, { table, window: manifest })
+      })
+      const etag = `"changes-${from}-${to}-${format}-${coding}"`
+      return answers.find(etag, () => inTurn(() => make(comparison, etag, format, coding)))
+    },
   }
 }
 

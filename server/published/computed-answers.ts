@@ -3,34 +3,39 @@ import { gzip } from 'node:zlib'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Answer } from './dataset.ts'
 import type { Coding } from './negotiation.ts'
+import type { RankingsAnswer } from './rankings-answers.ts'
 
 const MOST_BYTES = 32 * 2 ** 20
+/** What a cached answer takes besides its body. */
+const BYTES_OF_HEADERS = 1000
 const gzipOffLoop = promisify(gzip)
 
-/**
- * Keeps computed answers as long as they fit. `find` returns a kept one without a promise; equal requests share one
- * computation. The name says exactly which bytes it is.
- */
-export function computedAnswers<T>(bytesOf: (answer: T) => number, mostBytes = MOST_BYTES) {
-  const kept = new BoundedCache<T>(mostBytes, bytesOf)
-  const underWay = new Map<string, Promise<T>>()
+/** Keeps computed answers as long as they fit. Equal requests share one computation. */
+export interface ComputedAnswers {
+  /** A kept answer comes without a promise. The tag names exactly its bytes. */
+  find(etag: string, compute: () => Promise<RankingsAnswer>): RankingsAnswer | Promise<RankingsAnswer>
+}
 
-  async function make(name: string, compute: () => Promise<T>): Promise<T> {
+export function computedAnswers(mostBytes = MOST_BYTES): ComputedAnswers {
+  const kept = new BoundedCache<RankingsAnswer>(mostBytes, ({ body }) => body().bytes + BYTES_OF_HEADERS)
+  const underWay = new Map<string, Promise<RankingsAnswer>>()
+
+  async function make(etag: string, compute: () => Promise<RankingsAnswer>): Promise<RankingsAnswer> {
     try {
       const answer = await compute()
-      kept.set(name, answer)
+      kept.set(etag, answer)
       return answer
     } finally {
-      underWay.delete(name)
+      underWay.delete(etag)
     }
   }
 
   return {
-    find(name: string, compute: () => Promise<T>): T | Promise<T> {
-      const known = kept.get(name) ?? underWay.get(name)
+    find(etag, compute) {
+      const known = kept.get(etag) ?? underWay.get(etag)
       if (known !== undefined) return known
-      const making = make(name, compute)
-      underWay.set(name, making)
+      const making = make(etag, compute)
+      underWay.set(etag, making)
       return making
     },
   }

@@ -1,12 +1,10 @@
 import { hash } from 'node:crypto'
-import { promisify } from 'node:util'
-import { gzip } from 'node:zlib'
 import { DATASET_VERSION, type RankingMeta } from '../../pipeline/contract/ranking.ts'
 import { firstDateOf, firstProvisional, type Table } from '../../pipeline/contract/tables.ts'
 import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { wholePeriods } from '../../pipeline/contract/window.ts'
-import { BoundedCache } from '../base/bounded-cache.ts'
 import { ApiError } from '../base/errors.ts'
+import { computedAnswers, encoded, oneAtATime } from './computed-answers.ts'
 import type { Answer, Dataset } from './dataset.ts'
 import type { Format } from './formats.ts'
 import type { Coding } from './negotiation.ts'
@@ -47,18 +45,14 @@ export function needsAuthors({ author, fields }: Selection): boolean {
   return author !== undefined || fields?.includes('author') === true
 }
 
-const MOST_BYTES = 32 * 2 ** 20
-/** What a cached answer takes besides its body. */
-const BYTES_OF_HEADERS = 1000
 /** Larger answers are made one after the other: making one takes several times its size in memory. */
 const MOST_ROWS_AT_ONCE = 5000
 
 /** Makes the answers of selections and caches them. A cached one is returned without a promise. */
-export function selectedAnswers({ mostBytes = MOST_BYTES } = {}) {
-  const kept = new BoundedCache<RankingsAnswer>(mostBytes, ({ body }) => body().bytes + BYTES_OF_HEADERS)
-  const making = new Map<string, Promise<RankingsAnswer>>()
+export function selectedAnswers({ mostBytes }: { mostBytes?: number } = {}) {
+  const answers = computedAnswers(mostBytes)
   const tableOf = rankedTables()
-  const inTurn = turns()
+  const inTurn = oneAtATime()
 
   async function make(request: SelectionRequest, etag: string): Promise<RankingsAnswer> {
     const { dataset, table, window, format, coding, selection } = request
@@ -69,14 +63,12 @@ export function selectedAnswers({ mostBytes = MOST_BYTES } = {}) {
     const write = () => bodyOf(request, sent, rows.length)
     const body = await (sent.length > MOST_ROWS_AT_ONCE ? inTurn(write) : write())
     const headers = rankingsHeaders(dataset.manifest, request)
-    const answer = {
+    return {
       etag,
       headers: { etag, ...headers, ...pageHeaders(headers, page, rows.length) },
       contentHeaders: contentHeaders(format, coding),
       body: () => body,
     }
-    kept.set(etag, answer)
-    return answer
   }
 
   return {
@@ -85,11 +77,7 @@ export function selectedAnswers({ mostBytes = MOST_BYTES } = {}) {
       requireAuthors(asked)
       const request = { ...asked, window: wholePeriods(asked.table, asked.window, asked.dataset.manifest) }
       const etag = etagOf(request)
-      const known = kept.get(etag) ?? making.get(etag)
-      if (known !== undefined) return known
-      const made = make(request, etag).finally(() => making.delete(etag))
-      making.set(etag, made)
-      return made
+      return answers.find(etag, () => make(request, etag))
     },
   }
 }
@@ -120,12 +108,8 @@ async function bodyOf(request: SelectionRequest, rows: readonly RankedRow[], tot
     const meta: RankingMeta = { as_of: manifest.as_of, ...window, version: DATASET_VERSION }
     pieces.push(jsonTail(meta, selection.page && { next: nextOf(selection.page, totalCount), totalCount }))
   }
-  const plain = Buffer.concat(pieces)
-  const body = coding === 'gzip' ? await gzipOffLoop(plain) : plain
-  return { pieces: [body], bytes: body.length }
+  return await encoded(Buffer.concat(pieces), coding)
 }
-
-const gzipOffLoop = promisify(gzip)
 
 /** The columns of a table itself. */
 function fieldsOf(table: Table): readonly Field[] {
@@ -157,15 +141,5 @@ function rankedTables() {
     const ranked = ofDataset.get(table) ?? rankedTable(dataset.dates(table), rowsOf)
     ofDataset.set(table, ranked)
     return ranked
-  }
-}
-
-/** Runs one piece of work at a time. */
-function turns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const turn = last.then(work)
-    last = turn.catch(() => undefined)
-    return turn
   }
 }

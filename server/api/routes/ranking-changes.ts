@@ -2,19 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { TABLE_OF } from '../../../pipeline/contract/tables.ts'
 import { changesAnswers } from '../../published/changes-answers.ts'
-import { matchesEtag } from '../../published/conditional.ts'
 import { preferredFormat } from '../../published/formats.ts'
 import { prefersGzip } from '../../published/negotiation.ts'
 import type { FindRelease } from '../../published/requested-release.ts'
-import { sendFromMemory } from '../../published/send.ts'
-import { requiredParameter } from '../../schemas/combinators.ts'
-import { ReleaseOrInstant } from '../../schemas/rankings.ts'
-import { exposeToo } from '../cors.ts'
+import { queryParameter, requiredParameter } from '../../schemas/combinators.ts'
+import { Period, ReleaseOrInstant } from '../../schemas/rankings.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 import { RankingsDailyQuery } from './rankings-daily.ts'
-
-/** Headers of some answers. */
-const EXPOSED = ['X-Dataset-Disclosure', 'X-Provisional-From']
+import { sendRanking } from './send-ranking.ts'
 
 export const RankingChangesQuery = z.strictObject({
   from: requiredParameter(ReleaseOrInstant).meta({
@@ -25,13 +20,17 @@ export const RankingChangesQuery = z.strictObject({
     description: 'The release to which they lead. It may be older than `from`.',
     examples: ['20261120T001200Z'],
   }),
-  period: RankingsDailyQuery.shape.period,
+  period: queryParameter(Period).meta({
+    description:
+      'Which table: that of UTC dates (the default), ISO weeks or months. 404 if a release has no such table.',
+    examples: ['week'],
+  }),
   format: RankingsDailyQuery.shape.format,
 })
 
 /** `GET /datasets/rankings-daily/changes`: what differs between any two releases (docs/api.md). */
 export function rankingChanges(app: FastifyInstance, { findRelease }: { findRelease: FindRelease }): void {
-  const answerTo = changesAnswers()
+  const answers = changesAnswers()
 
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
@@ -44,14 +43,7 @@ export function rankingChanges(app: FastifyInstance, { findRelease }: { findRele
       const [from, to] = [await findRelease(query.from, needs), await findRelease(query.to, needs)]
       const format = query.format ?? preferredFormat(headers.accept)
       const coding = prefersGzip(headers['accept-encoding']) ? 'gzip' : 'identity'
-      const answer = answerTo({ from, to, period }, format, coding)
-      exposeToo(
-        reply,
-        EXPOSED.filter((name) => name.toLowerCase() in answer.headers),
-      )
-      reply.headers(answer.headers)
-      if (matchesEtag(headers['if-none-match'], answer.etag)) return reply.code(304).send()
-      sendFromMemory(reply.headers(answer.contentHeaders), await answer.body())
+      sendRanking(request, reply, await answers.find({ from, to, period }, format, coding))
       return reply
     },
   })

@@ -1,24 +1,19 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { TABLE_OF } from '../../../pipeline/contract/tables.ts'
 import { UtcDate } from '../../../pipeline/contract/utc-date.ts'
-import { matchesEtag } from '../../published/conditional.ts'
 import type { Dataset } from '../../published/dataset.ts'
 import { FORMATS, preferredFormat } from '../../published/formats.ts'
 import { prefersGzip } from '../../published/negotiation.ts'
-import { type RankingsAnswer, rankingsAnswers } from '../../published/rankings-answers.ts'
+import { rankingsAnswers } from '../../published/rankings-answers.ts'
 import type { FindRelease } from '../../published/requested-release.ts'
 import { needsAuthors, selectedAnswers } from '../../published/selected-answers.ts'
-import { sendFromMemory } from '../../published/send.ts'
 import { rememberedWindows } from '../../published/windows.ts'
 import { queryParameter } from '../../schemas/combinators.ts'
 import { Period, ReleaseOrInstant } from '../../schemas/rankings.ts'
-import { exposeToo } from '../cors.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 import { SELECTION_PARAMETERS, selectionOf } from './selection-parameters.ts'
-
-/** Headers of some answers. */
-const EXPOSED = ['X-Dataset-Disclosure', 'X-Total-Count', 'X-Provisional-From']
+import { sendRanking } from './send-ranking.ts'
 
 /** Strict: ignoring a parameter such as `models=…` would change the meaning (API.md § Order of checks). */
 export const RankingsDailyQuery = z.strictObject({
@@ -54,17 +49,6 @@ export function rankingsDaily(
   const windows = rankingsAnswers()
   const selections = selectedAnswers()
 
-  function send(request: FastifyRequest, reply: FastifyReply, { etag, headers, contentHeaders, body }: RankingsAnswer) {
-    exposeToo(
-      reply,
-      EXPOSED.filter((name) => name.toLowerCase() in headers),
-    )
-    reply.headers(headers)
-    // No If-Modified-Since: the default window moves every day, even if the release stays.
-    if (matchesEtag(request.headers['if-none-match'], etag)) reply.code(304).send()
-    else sendFromMemory(reply.headers(contentHeaders), body())
-  }
-
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
     url: '/datasets/rankings-daily',
@@ -84,8 +68,8 @@ export function rankingsDaily(
       }
       const sendFrom = (dataset: Dataset) => {
         const answer = answerFrom(dataset)
-        if (answer instanceof Promise) return answer.then((made) => send(request, reply, made))
-        return send(request, reply, answer)
+        if (answer instanceof Promise) return answer.then((made) => sendRanking(request, reply, made))
+        return sendRanking(request, reply, answer)
       }
       const authors = selection !== undefined && needsAuthors(selection)
       const dataset = findRelease(query.as_of, { ...asked, authors })

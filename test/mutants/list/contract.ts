@@ -13,8 +13,8 @@ export const contract: Mutant[] = [
     name: 'row-numbers-as-doubles',
     promise: '`total_tokens` is a string of decimal digits, because a day may exceed 2^53.',
     file: 'pipeline/contract/ranking.ts',
-    find: 'return JSON.stringify({ date, model_permaslug, total_tokens })',
-    replace: 'return JSON.stringify({ date, model_permaslug, total_tokens: String(Number(total_tokens)) })',
+    find: 'return JSON.stringify({ date, model_permaslug, total_tokens, days })',
+    replace: 'return JSON.stringify({ date, model_permaslug, total_tokens: String(Number(total_tokens)), days })',
     tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
