@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { BuildEvent } from '../pipeline/base/effects.ts'
 import type { BuildOptions, BuildSummary } from '../pipeline/build.ts'
 import { type Answer, answersOf, type Keys, RELEASES, SERVED_AT } from './fixtures/installation-0.1.0/ask.ts'
-import { readCoverage, readRestatements, text } from './support/history.ts'
+import { readCoverage, readIndex, readRestatements, text } from './support/history.ts'
 import { buildIn, datasetFolder, publishedCsv, rowsOf, runCli, settings, type Workspace } from './support/pipeline.ts'
 import { start } from './support/running-server.ts'
 
@@ -135,6 +135,21 @@ describe('an installation of 0.1.0, in its first build', () => {
     expect(days.filter(({ old_counts }) => old_counts).map(({ date }) => date)).toEqual(OLD_DATES)
   })
 
+  it('has weeks and months from then on: another schema, and nothing of them before', async () => {
+    const { releases } = await readIndex(upgraded)
+    expect(releases.map(({ tables }) => tables !== undefined)).toEqual([false, false, false, false, false, true])
+    expect(releases.at(-1)).toMatchObject({
+      changed: expect.arrayContaining(['schema']),
+      data_version: expect.stringMatching(/^\d+\.0\.0$/),
+    })
+    const { weekly, monthly, release } = await readCoverage(upgraded)
+    expect(weekly?.map(({ date }) => date)).toEqual(['2025-02-24', '2025-03-03'])
+    expect(monthly?.map((month) => [month.date, month.release])).toEqual([
+      ['2025-02-01', release],
+      ['2025-03-01', release],
+    ])
+  })
+
   it('renames the kept records', async () => {
     const names = await readdir(join(upgraded.dataDir, 'state/records'))
     expect(names.length).toBeGreaterThan(0)
@@ -183,6 +198,7 @@ describe('an installation of 0.1.0, in later builds', () => {
     expect((await readRestatements(installation)).map(({ reason }) => reason)).toEqual(['late_data', 'reading'])
     const { days } = await readCoverage(installation)
     expect(days.filter(({ old_counts }) => old_counts).map(({ date }) => date)).toEqual(OLD_DATES)
+    expect((await readIndex(installation)).releases.at(-1)?.changed).not.toContain('schema')
   })
 
   it('reads the archive and the kept files without the state', async () => {

@@ -6,6 +6,7 @@ import {
   type DuckDBMaterializedResult,
   type DuckDBValue,
   type JS,
+  JSDuckDBValueConverter,
   listValue,
   structValue,
   version,
@@ -99,8 +100,20 @@ export class Database {
 
   /** The rows of a named statement. Integers of 64 bits and more are `bigint`. */
   async rows<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): Promise<Row[]> {
-    const query = async () => (await this.#query(readStatement(name), parameters)).getRowObjectsJS()
+    const query = async () => rowsOf(await this.#query(readStatement(name), parameters))
     return (await this.#guard(query)) as Row[]
+  }
+
+  /** The rows of a statement, and the types of its columns by name. */
+  async typedRows<Row extends Record<string, JS>>(
+    name: string,
+    parameters: SqlParameters,
+  ): Promise<{ types: Record<string, string>; rows: Row[] }> {
+    return this.#guard(async () => {
+      const result = await this.#query(readStatement(name), parameters)
+      const types = result.columnTypes().map((type, position) => [result.columnName(position), type.toString()])
+      return { types: Object.fromEntries(types), rows: rowsOf(result) as Row[] }
+    })
   }
 
   /** Like `rows`, in batches, for more rows than fit in memory. Run no other statement until the last batch. */
@@ -185,6 +198,22 @@ export class Database {
       throw inPlainWords(error, this.#path)
     }
   }
+}
+
+/** The rows are in memory already: DuckDB's own function would fetch them by way of another thread. */
+function rowsOf(result: DuckDBMaterializedResult): Record<string, JS>[] {
+  const names = result.deduplicatedColumnNames()
+  const rows: Record<string, JS>[] = []
+  for (let position = 0; position < result.chunkCount; position += 1) {
+    const chunk = result.getChunk(position)
+    const columns = chunk.convertColumns(JSDuckDBValueConverter)
+    for (let line = 0; line < chunk.rowCount; line += 1) {
+      const row: Record<string, JS> = {}
+      for (const [column, name] of names.entries()) row[name] = columns[column]?.[line] ?? null
+      rows.push(row)
+    }
+  }
+  return rows
 }
 
 /** Turns DuckDB's errors about memory and its own file into advice about settings. */

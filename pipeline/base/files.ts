@@ -1,24 +1,25 @@
 import { isUtf8 } from 'node:buffer'
-import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, realpathSync, type Stats } from 'node:fs'
+import { createHash, hash } from 'node:crypto'
 import {
-  constants,
-  copyFile,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  readlink,
-  realpath,
-  rename,
-  rm,
-  stat,
-  symlink,
-  writeFile,
-} from 'node:fs/promises'
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  fsync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { constants, copyFile, mkdir, realpath, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
 
 /** What to write to a file. An iterable of lines need not fit in memory. */
 export type Content = string | Uint8Array | AsyncIterable<string>
@@ -37,12 +38,25 @@ export interface Files {
   remove(path: string): Promise<void>
 }
 
+// Calls that the operating system answers from memory run on this thread: to hand one to another thread takes several
+// times as long. Only flushing waits for the disk.
+
 async function flush(path: string): Promise<void> {
-  const handle = await open(path, 'r')
+  const file = openSync(path, 'r')
   try {
-    await handle.sync()
+    await promisify(fsync)(file)
   } finally {
-    await handle.close()
+    closeSync(file)
+  }
+}
+
+async function writeAndFlush(path: string, content: string | Uint8Array, mode?: number): Promise<void> {
+  const file = openSync(path, 'w', mode)
+  try {
+    writeFileSync(file, content)
+    await promisify(fsync)(file)
+  } finally {
+    closeSync(file)
   }
 }
 
@@ -83,13 +97,13 @@ export const realFiles: Files = {
     const mode = isPrivate ? { mode: 0o600 } : {}
     try {
       if (isMade(content)) await pipeline(content, createWriteStream(path, { flush: true, ...mode }))
-      else await writeFile(path, content, { flush: true, ...mode })
+      else await writeAndFlush(path, content, mode.mode)
     } catch (error) {
       throw naming(path, error)
     }
   },
   async rename(from, to) {
-    await rename(from, to)
+    renameSync(from, to)
     await flush(dirname(to))
   },
   async copy(from, to) {
@@ -130,9 +144,9 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** The result of a file system call, or undefined if the file does not exist. */
-export async function ifAny<Result>(result: Promise<Result>): Promise<Result | undefined> {
+export async function ifAny<Result>(call: () => Result): Promise<Awaited<Result> | undefined> {
   try {
-    return await result
+    return await call()
   } catch (error) {
     if (isMissing(error)) return undefined
     throw error
@@ -161,7 +175,7 @@ export async function endsOfLinks(folders: readonly string[]): Promise<string[]>
   for (const folder of folders) {
     for (const name of await namesIn(folder)) {
       const path = join(folder, name)
-      const end = (await linkTarget(path)) === undefined ? undefined : await ifAny(realpath(path))
+      const end = (await linkTarget(path)) === undefined ? undefined : await ifAny(() => realpath(path))
       if (end !== undefined) ends.push(end)
     }
   }
@@ -170,12 +184,12 @@ export async function endsOfLinks(folders: readonly string[]): Promise<string[]>
 
 /** Stats of `path`, links followed, or undefined if it does not exist. */
 export function statsIfAny(path: string): Promise<Stats | undefined> {
-  return ifAny(stat(path))
+  return ifAny(() => statSync(path))
 }
 
 /** Stats of `path` itself, links not followed, or undefined if it does not exist. */
 export function lstatIfAny(path: string): Promise<Stats | undefined> {
-  return ifAny(lstat(path))
+  return ifAny(() => lstatSync(path))
 }
 
 /** Whether `path` exists; a broken link counts. */
@@ -185,7 +199,7 @@ export async function isThere(path: string): Promise<boolean> {
 
 /** The names in a folder; none if it does not exist. */
 export async function namesIn(folder: string): Promise<string[]> {
-  return (await ifAny(readdir(folder))) ?? []
+  return (await ifAny(() => readdirSync(folder))) ?? []
 }
 
 /** The text of a file, or undefined if it does not exist. */
@@ -200,13 +214,13 @@ export function toText(bytes: Buffer, path: string, ErrorOfCaller: new (message:
 }
 
 export function readIfAny(path: string): Promise<Buffer | undefined> {
-  return ifAny(readFile(path))
+  return ifAny(() => readFileSync(path))
 }
 
 /** The target of a symbolic link, or undefined if `path` is not one. */
 export async function linkTarget(path: string): Promise<string | undefined> {
   try {
-    return await readlink(path)
+    return readlinkSync(path)
   } catch (error) {
     const isNoLink = error instanceof Error && 'code' in error && error.code === 'EINVAL'
     if (isNoLink || isMissing(error)) return undefined
@@ -219,13 +233,20 @@ export interface FileHash {
   sha256: string
 }
 
-/** Size and SHA-256 (hex) of a file, read as a stream. */
+/** Files up to this size are read whole. */
+const SMALL_BYTES = 1 << 20
+
+/** Size and SHA-256 (hex) of a file. */
 export async function hashFile(path: string): Promise<FileHash> {
-  const hash = createHash('sha256')
+  if (statSync(path).size <= SMALL_BYTES) {
+    const content = readFileSync(path)
+    return { bytes: content.length, sha256: hash('sha256', content) }
+  }
+  const sum = createHash('sha256')
   let bytes = 0
   for await (const chunk of createReadStream(path)) {
-    hash.update(chunk)
+    sum.update(chunk)
     bytes += chunk.length
   }
-  return { bytes, sha256: hash.digest('hex') }
+  return { bytes, sha256: sum.digest('hex') }
 }

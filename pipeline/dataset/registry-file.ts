@@ -30,7 +30,7 @@ export class RegistryFile {
   /** Appends entries. Readers see the old or the new file; links and the file mode stay. */
   async append(models: readonly { model: string; public: boolean }[], files: Files): Promise<void> {
     const added = models.map(({ model, public: isPublic }) => ({ model_permaslug: model, public: isPublic }))
-    const path = (await ifAny(realpath(this.path))) ?? this.path
+    const path = (await ifAny(() => realpath(this.path))) ?? this.path
     const mode = (await statsIfAny(path))?.mode
     await replaceFile(files, path, `${JSON.stringify([...this.#entries, ...added], undefined, 2)}\n`)
     if (mode !== undefined) await chmod(path, mode)

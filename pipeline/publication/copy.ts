@@ -1,9 +1,9 @@
-import { lstat, readdir } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CHECKSUMS_FILE } from '../base/checksums.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, ifAny, statsIfAny } from '../base/files.ts'
+import { hashFile, lstatIfAny, statsIfAny } from '../base/files.ts'
 import { counted } from '../base/numbers.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
@@ -44,7 +44,7 @@ async function find(publicDir: string, entry: Entry, isOptional: boolean): Promi
   const { path, target, sha256 } = entry
   const source = join(publicDir, path)
   if (target !== undefined) return [{ path, target, source, bytes: 0 }]
-  const stats = await ifAny(lstat(source))
+  const stats = await lstatIfAny(source)
   if (stats?.isFile()) return [{ path, source, bytes: stats.size, ...(sha256 && { sha256 }) }]
   if (stats !== undefined) throw foreign(source)
   if (isOptional) return []

@@ -1,6 +1,6 @@
-import { readdir, stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { sideBySide } from '../base/side-by-side.ts'
 
 export interface PublishedSize {
   files: number
@@ -13,6 +13,5 @@ export async function measure(publicDir: string): Promise<PublishedSize> {
   const paths = entries
     .filter((entry) => entry.isFile() && entry.name !== '.lock')
     .map((entry) => join(entry.parentPath, entry.name))
-  const sizes = await sideBySide(paths, async (path) => (await stat(path)).size)
-  return { files: paths.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
+  return { files: paths.length, bytes: paths.reduce((sum, path) => sum + statSync(path).size, 0) }
 }

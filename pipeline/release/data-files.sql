@@ -17,14 +17,8 @@ COPY (
 ) TO $path (FORMAT parquet, COMPRESSION zstd, KV_METADATA $metadata)
 
 -- name: read_parquet
-SELECT strftime(date, '%Y-%m-%d') AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens
-FROM read_parquet($path, hive_partitioning = false)
-ORDER BY file_row_number
-
--- name: read_parquet_of_periods
-SELECT strftime(date, '%Y-%m-%d') AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens, days
-FROM read_parquet($path, hive_partitioning = false)
-ORDER BY file_row_number
+-- The types of the columns are compared with those of the table.
+FROM read_parquet($path, hive_partitioning = false) ORDER BY file_row_number
 
 -- name: read_csv
 SELECT *

@@ -15,21 +15,21 @@ const PARQUET_TYPES = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 
 interface Reader {
   row: typeof RankingRow | typeof PeriodRow
   parquetTypes: Readonly<Record<string, string>>
-  parquet: string
   csv: string
 }
+
+/** A row of a Parquet file that has the right types. */
+type ParquetRow = { date: Date; model_permaslug: string; total_tokens: bigint; days?: number }
 
 const DAYS: Reader = {
   row: RankingRow,
   parquetTypes: PARQUET_TYPES,
-  parquet: 'data-files/read_parquet',
   csv: 'data-files/read_csv',
 }
 
 const PERIODS: Reader = {
   row: PeriodRow,
   parquetTypes: { ...PARQUET_TYPES, days: 'INTEGER' },
-  parquet: 'data-files/read_parquet_of_periods',
   csv: 'data-files/read_csv_of_periods',
 }
 
@@ -78,18 +78,20 @@ export async function readParquet<T extends Table = 'daily'>(
   path: string,
   table?: T,
 ): Promise<RowOf<T>[]> {
-  const { parquet, parquetTypes } = READERS[table ?? 'daily']
+  const { parquetTypes } = READERS[table ?? 'daily']
   return naming(path, 'Parquet', async () => {
-    await verifyParquetTypes(database, path, parquetTypes)
-    return (await database.rows<RankingRow>(parquet, { path })) as RowOf<T>[]
+    const { types, rows } = await database.typedRows<ParquetRow>('data-files/read_parquet', { path })
+    if (JSON.stringify(types) !== JSON.stringify(parquetTypes)) {
+      throw new BuildError(
+        `${path} has the columns ${JSON.stringify(types)} instead of ${JSON.stringify(parquetTypes)}`,
+      )
+    }
+    return rows.map((row) => ({
+      ...row,
+      date: row.date.toISOString().slice(0, 10),
+      total_tokens: row.total_tokens.toString(),
+    })) as RowOf<T>[]
   })
-}
-
-async function verifyParquetTypes(database: Database, path: string, types: Reader['parquetTypes']): Promise<void> {
-  const columns = await database.rows<{ column_name: string; column_type: string }>('parquet/columns', { path })
-  const written = Object.fromEntries(columns.map(({ column_name, column_type }) => [column_name, column_type]))
-  if (JSON.stringify(written) === JSON.stringify(types)) return
-  throw new BuildError(`${path} has the columns ${JSON.stringify(written)} instead of ${JSON.stringify(types)}`)
 }
 
 export async function readText(path: string): Promise<Buffer> {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { type ContentHash, Manifest, ReleaseName } from '../../pipeline/contract/manifest.ts'
+import { TABLES } from '../../pipeline/contract/tables.ts'
 import { jsonIfAny, readIfAny } from '../base/json-file.ts'
 import { remembered } from '../base/remembered.ts'
 
@@ -45,12 +46,18 @@ async function listedFacts(path: string, size: number): Promise<FileFacts | unde
   const file = listed(path)
   if (manifest === undefined || file?.bytes !== size) return undefined
   const gzip = listed(gzipPathOf(path))
+  const contentHash = contentHashOf(manifest, file.path)
   return {
     etag: tagOf(file.sha256),
-    // A file named after the dataset holds its rows: rankings-daily.csv.gz
-    ...(file.path.startsWith(`${manifest.dataset}.`) ? { contentHash: manifest.content_hash } : {}),
+    ...(contentHash === undefined ? {} : { contentHash }),
     ...(gzip === undefined ? {} : { gzipEtag: tagOf(gzip.sha256) }),
   }
+}
+
+/** A file named after a table holds its rows: rankings-daily.csv.gz */
+function contentHashOf({ content_hash, tables }: Manifest, path: string): ContentHash | undefined {
+  const table = TABLES.find((each) => path.startsWith(`rankings-${each}.`))
+  return table === 'daily' ? content_hash : table && tables?.[table].content_hash
 }
 
 function tagOf(sha256: string): string {

@@ -69,8 +69,8 @@ function parseRows(ndjson: Buffer): TableRow[] {
   return JSON.parse(`[${ndjson.toString('utf8').trimEnd().replaceAll('\n', ',')}]`)
 }
 
-/** Of an object with its texts, in memory. */
-const BYTES_OF_ROW = 160
+/** Of an object with its texts in memory, and of its rank (`ranked-table.ts`). */
+const BYTES_OF_ROW = 240
 
 /** The bytes of a table in memory, with the objects of all its rows: they may be parsed later. */
 export function preparedBytes({ length, rows, gzip }: PreparedTable): number {

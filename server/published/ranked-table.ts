@@ -19,12 +19,14 @@ export interface RankedDate {
   total(): bigint
 }
 
+type RowsByModel = ReadonlyMap<string, readonly RankedRow[]>
+
 /** A table whose rows are ranked when they are first asked for, some dates in each turn of the event loop. */
 export interface RankedTable {
   /** The dates with rows from `first` to `last`. */
   between(first: UtcDate, last: UtcDate): Promise<RankedDate[]>
   /** The rows of each model in the order of their dates. */
-  models(): Promise<ReadonlyMap<string, readonly RankedRow[]>>
+  models(): Promise<RowsByModel>
 }
 
 /** Dates that are ranked in one turn: about two milliseconds of work. */
@@ -33,7 +35,7 @@ const DATES_A_TURN = 50
 /** Takes the dates of a table in ascending order, and the rows of each in published order. */
 export function rankedTable(dates: readonly UtcDate[], rowsOf: (date: UtcDate) => readonly TableRow[]): RankedTable {
   const ranked = new Map<UtcDate, RankedDate>()
-  let models: Promise<ReadonlyMap<string, readonly RankedRow[]>> | undefined
+  let models: Promise<RowsByModel> | undefined
 
   function find(date: UtcDate): RankedDate {
     const found = ranked.get(date) ?? rankedDate(date, rowsOf(date))
@@ -51,10 +53,17 @@ export function rankedTable(dates: readonly UtcDate[], rowsOf: (date: UtcDate) =
     return found
   }
 
-  async function byModel() {
-    const all = await between(dates[0] ?? '', dates.at(-1) ?? '')
-    const rows = all.flatMap((date) => date.rows)
-    return Map.groupBy(rows, ({ row }) => row.model_permaslug)
+  async function byModel(): Promise<RowsByModel> {
+    const models = new Map<string, RankedRow[]>()
+    for (const [index, { rows }] of (await between(dates[0] ?? '', dates.at(-1) ?? '')).entries()) {
+      if (index % DATES_A_TURN === 0) await setImmediate()
+      for (const ranked of rows) {
+        const ofModel = models.get(ranked.row.model_permaslug)
+        if (ofModel === undefined) models.set(ranked.row.model_permaslug, [ranked])
+        else ofModel.push(ranked)
+      }
+    }
+    return models
   }
 
   return {

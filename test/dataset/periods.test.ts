@@ -16,16 +16,30 @@ const DATES = [
 ]
 const FIRST_DATE_OF = { weekly: mondayOf, monthly: firstOfMonth }
 
+interface Usage {
+  date: string
+  model: string
+  tokens: bigint
+}
+
+const date = fc.constantFrom(...DATES)
+const toSlug = (number: number) => (number % 9 === 0 ? `\u{1f600}/${number}` : `\uff5e/${number}`)
+
 /** Few token counts, so that ties are everywhere. */
-const usage = fc.record({
-  date: fc.constantFrom(...DATES),
-  model: fc
-    .integer({ min: 1, max: 70 })
-    .map((number) => (number % 9 === 0 ? `\u{1f600}/${number}` : `\uff5e/${number}`)),
+const usage: fc.Arbitrary<Usage> = fc.record({
+  date,
+  model: fc.integer({ min: 1, max: 70 }).map(toSlug),
   tokens: fc.constantFrom(0n, 1n, 1n, 2n, 3n, 2n ** 53n - 1n),
 })
 
-type Usage = typeof usage extends fc.Arbitrary<infer Each> ? Each : never
+/** A date with about 50 models, so that some of them are in its `other`. */
+const crowd = fc
+  .tuple(date, fc.integer({ min: 48, max: 60 }), fc.integer({ min: 1, max: 3 }))
+  .map(([each, count, totals]) =>
+    Array.from({ length: count }, (_, index): Usage => {
+      return { date: each, model: toSlug(1 + index), tokens: BigInt(1 + (index % totals)) }
+    }),
+  )
 
 async function openMemory(): Promise<Database> {
   const { signal } = new AbortController()
@@ -64,7 +78,9 @@ const { options, timeout_ms } = tries({ share: 5 })
 
 it('ranks weeks and months by the sums of all models, and agrees with the days', { timeout: timeout_ms }, async () => {
   const database = await openMemory()
-  const used = fc.array(usage, { minLength: 1, maxLength: 900, size: 'max' })
+  const used = fc
+    .tuple(fc.array(usage, { minLength: 1, maxLength: 400, size: 'max' }), fc.array(crowd, { maxLength: 8 }))
+    .map(([singles, crowds]) => [...singles, ...crowds.flat()])
   const property = fc.asyncProperty(used, async (each) => {
     const { rows, periods } = await rankOf(database, each)
     for (const table of PERIOD_TABLES) {

@@ -8,6 +8,7 @@ import { readManifest } from '../../pipeline/release/verify.ts'
 import type { Reproduction } from '../../pipeline/reproduce.ts'
 import { namesIn, readCoverage, readIndex, readRestatements } from '../support/history.ts'
 import {
+  copyWorkspace,
   datasetFolder,
   newWorkspace,
   runCli,
@@ -86,6 +87,10 @@ it('continues releases of 0.6.0 with weeks and months, also where no row changes
     { path: 'index.html', comparison: 'not_published' },
     { path: 'manifest.json', comparison: 'differs' },
   ])
+
+  const other = await copyWorkspace(workspace)
+  await withdrawIn(other, SECOND, '2025-03-10T04:00:00Z')
+  expect(await verifyFolder(other.publicDir)).toMatchObject({ latest: THIRD })
 
   await withdrawIn(workspace, THIRD, '2025-03-10T04:00:00Z')
   expect(await readCoverage(workspace)).not.toHaveProperty('weekly')

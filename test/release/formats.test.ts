@@ -30,6 +30,8 @@ const RELEASE_FILES = [
   'CITATION.cff',
   'README.md',
   'SHA256SUMS',
+  'changes-monthly.csv',
+  'changes-weekly.csv',
   'changes.csv',
   'chart.svg',
   'citation.bib',
@@ -58,17 +60,25 @@ const RELEASE_FILES = [
   'rankings-weekly.parquet',
 ]
 
-/** The week of the first day has its 51 rows, that of the second one its 7; the month has both days. */
-const ROWS = { daily: 58, weekly: 58, monthly: 51 }
+/** The first day is a week of its own. */
+const ROWS = { daily: 51 + 7 + 51, weekly: 51 + 51, monthly: 51 }
+
+/** Beyond the top 50 of days and weeks, and first of the month. */
+const ONLY_MONTHLY = 'crowd/model-056'
 
 const ODD = ['with,comma', 'with"quote', 'null', '007', 'caf\u00e9', 'emoji/\u{1f600}', 'fullwidth/\uff5e']
-const TWO_DAYS = [
+const RECORDS = [
   ...crowd(60, (index) => 9_007_199_254_740_991n - BigInt(index % 7), '2025-03-02'),
   ...crowd(60, () => 9_007_199_254_740_991n, '2025-03-02'),
   ...ODD.map((slug, index) => ({
     timestamp: '2025-03-03T12:00:00Z',
     model_permaslug: slug,
     prompt_tokens: String(index + 1),
+  })),
+  ...Array.from({ length: 51 }, (_, index) => ({
+    timestamp: '2025-03-04T12:00:00Z',
+    model_permaslug: index === 50 ? ONLY_MONTHLY : `late/${index}`,
+    prompt_tokens: index === 50 ? '9007199254740990' : '9007199254740991',
   })),
 ]
 
@@ -80,7 +90,7 @@ describe('a release', () => {
 
   beforeAll(async () => {
     workspace = await createWorkspace()
-    await writeSmallBuild(workspace, { sources: [{ records: TWO_DAYS }] })
+    await writeSmallBuild(workspace, { sources: [{ records: RECORDS }] })
     summary = await buildIn(workspace, '2025-03-10T12:34:56Z')
     folder = join(datasetFolder(workspace), 'releases/20250310T123456Z')
     csv = await readFile(join(folder, 'rankings-daily.csv'), 'utf8')
@@ -92,7 +102,7 @@ describe('a release', () => {
       outcome: 'released',
       release: '20250310T123456Z',
       as_of: '2025-03-10T12:34:56Z',
-      rows: 58,
+      rows: ROWS.daily,
       content_hash: `sha256:${sha256(csv)}`,
     })
   })
@@ -112,7 +122,7 @@ describe('a release', () => {
     const [header, first] = csv.split('\n')
     expect(header).toBe('date,model_permaslug,total_tokens')
     expect(first).toBe('2025-03-02,crowd/model-001,18014398509481982')
-    expect(csv.slice(csv.indexOf('2025-03-03'))).toBe(
+    expect(csv.slice(csv.indexOf('2025-03-03'), csv.indexOf('2025-03-04'))).toBe(
       [
         '2025-03-03,fullwidth/\uff5e,7',
         '2025-03-03,emoji/\u{1f600},6',
@@ -146,11 +156,20 @@ describe('a release', () => {
       expect(body.meta).toEqual({
         as_of: '2025-03-10T12:34:56Z',
         start_date: '2025-03-02',
-        end_date: '2025-03-03',
+        end_date: '2025-03-04',
         version: 'v1',
       })
     },
   )
+
+  it('has a model that only weeks or months name in models.csv, and no page of it', async () => {
+    const models = (await readFile(join(folder, 'models.csv'), 'utf8')).split('\n')
+    expect(csv).not.toContain(ONLY_MONTHLY)
+    expect(models).toHaveLength(1 + 50 + 7 + 50 + 1 + 1)
+    expect(models.at(-2)).toBe(`${ONLY_MONTHLY},,,[],,,0,,,0`)
+    expect(await readdir(join(workspace.publicDir, 'models/crowd'))).toHaveLength(50)
+    expect(await readFile(join(workspace.publicDir, 'models.html'), 'utf8')).not.toContain(ONLY_MONTHLY)
+  })
 
   // `test/clients/standards.test.ts` has the readers of Python.
   it.each(TABLES)(
@@ -183,7 +202,7 @@ describe('a release', () => {
     expect(manifest).toMatchObject({
       release: '20250310T123456Z',
       as_of: '2025-03-10T12:34:56Z',
-      rows: 58,
+      rows: ROWS.daily,
       synthetic: false,
       content_hash: summary.content_hash,
       license: { name: 'CC-BY-4.0' },
@@ -205,7 +224,7 @@ describe('a release', () => {
       release: '20250310T123456Z',
       as_of: '2025-03-10T12:34:56Z',
       path: 'releases/20250310T123456Z/',
-      rows: 58,
+      rows: ROWS.daily,
       content_hash: summary.content_hash,
     })
     const link = await readlink(join(datasetFolder(workspace), 'latest'))

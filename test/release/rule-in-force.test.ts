@@ -151,6 +151,7 @@ it('applies another rule to later dates alone, and asks before a looser one', as
   await expect(gateway.build('2025-03-06')).rejects.toThrow('--accept looser_disclosure')
   const third = [...second, '2025-03-03 v/solo 1']
   expect(await gateway.build('2025-03-06', { accept: ['looser_disclosure'] })).toEqual(third)
+  expect(await gateway.weeks()).toEqual(['2025-02-24 v/big 120 2', '2025-03-03 v/solo 1 1'])
   expect(await gateway.manifest()).toMatchObject({ disclosure: 'none' })
   expect(await snapshotTree(await releaseFolder(gateway.workspace))).not.toHaveProperty(['disclosure.json'])
   await gateway.deliver('2025-03-03', { 'v/solo': { anna: 2 } })
@@ -284,6 +285,7 @@ describe('the list of published dates', () => {
     await expect(gateway.reproduce('2025-03-03')).rejects.toThrow('dates.ndjson does not know 2025-03-01')
     expect(await gateway.build('2025-03-04', { accept: ['lost_disclosure'] })).toEqual(ROWS)
     expect(await gateway.build('2025-03-05')).toEqual(ROWS)
+    expect(await gateway.weeks()).toEqual(['2025-02-24 v/big 60 1'])
     const habit = ['build', '--accept', 'lost_disclosure']
     const { stderr } = await runCli(habit, settings(gateway.workspace, '2025-03-05T12:00:00Z'))
     expect(stderr).toContain('--accept lost_disclosure did nothing, because the list of published dates is whole')

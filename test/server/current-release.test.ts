@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { fastify } from 'fastify'
 import { expect, test, vi } from 'vitest'
+import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import { currentRelease } from '../../server/published/current-release.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
@@ -34,6 +35,32 @@ test('picks up a new release, and does not load an unchanged one again', async (
   await releases.check()
   expect(name()).toBe('20250105T000000Z')
   expect(messages()).toEqual(['release loaded', 'release loaded'])
+})
+
+test('serves the daily table of its first release before weeks, months and gzip are ready', async () => {
+  const { publicDir, releases } = await followed()
+  await publish(publicDir, rows, { ...FIRST, periods: true })
+  await releases.check()
+  expect(releases.dataset()).toMatchObject({ isComplete: false, hasGzip: false })
+  expect(releases.dataset()?.has('weekly')).toBe(false)
+  const complete = await releases.complete()
+  expect(complete).toMatchObject({ isComplete: true, hasGzip: true })
+  expect(complete?.has('weekly')).toBe(true)
+  expect(releases.dataset()).toBe(complete)
+})
+
+test('serves the daily table of its first release if weeks are wrong, and refuses a later one with wrong weeks', async () => {
+  const { publicDir, releases, log, messages, name } = await followed()
+  const spoilManifest = ({ tables }: Manifest) => Object.assign(tables?.weekly ?? {}, { rows: 1 })
+  await publish(publicDir, rows, { ...FIRST, periods: true, spoilManifest })
+  await releases.check()
+  expect(await releases.complete()).toBeUndefined()
+  expect(name()).toBe('20250104T000000Z')
+  expect(log.lines().at(-1)).toMatchObject({ level: 50, err: { message: expect.stringContaining('number of rows') } })
+  await publish(publicDir, rows, { ...SECOND, periods: true, spoilManifest })
+  await releases.check()
+  expect(messages().at(-1)).toBe('the new release is refused')
+  expect(name()).toBe('20250104T000000Z')
 })
 
 test('sees a pointer that was replaced within the same second and size', async () => {

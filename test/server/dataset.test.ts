@@ -1,41 +1,81 @@
 import { createHash } from 'node:crypto'
+import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { TABLES, type Table } from '../../pipeline/contract/tables.ts'
+import { type Window, wholePeriods } from '../../pipeline/contract/window.ts'
+import type { Dataset } from '../../server/published/dataset.ts'
 import { FORMATS, type Format } from '../../server/published/formats.ts'
 import { temporaryFolder } from '../support/app.ts'
-import { DEFAULT_AS_OF, publish, type Row, sampleRows } from '../support/publish.ts'
+import { csvOf, DEFAULT_AS_OF, firstOf, periodsOf, publish, type Row, sampleRows } from '../support/publish.ts'
 import { loadCurrent } from '../support/release-loader.ts'
 
-const rows = sampleRows({ days: 20, models: 3 }).filter(({ date }) => !['2025-01-03', '2025-01-09'].includes(date))
+const GAPS = ['2025-01-03', '2025-01-09', '2025-02-10']
+const rows = sampleRows({ days: 70, models: 3 }).filter(({ date }) => !GAPS.includes(date))
 
-async function prepared(published = rows) {
+async function load(published: Row[]): Promise<Dataset> {
   const publicDir = await temporaryFolder()
-  await publish(publicDir, published)
+  await publish(publicDir, published, { periods: true })
   return await loadCurrent(publicDir)
 }
 
+let loaded: Promise<Dataset> | undefined
+
+/** The dataset of `rows`. It is immutable, so all tests share it. */
+function prepared(): Promise<Dataset> {
+  loaded ??= load(rows)
+  return loaded
+}
+
 /** The specification of the formats, as plainly as it can be written. */
-const EXPECTED: Record<Format, (expected: Row[], start_date: string, end_date: string) => string> = {
-  json: (data, start_date, end_date) =>
-    JSON.stringify({ data, meta: { as_of: DEFAULT_AS_OF, start_date, end_date, version: 'v1' } }),
-  csv: (data) =>
-    ['date,model_permaslug,total_tokens', ...data.map((row) => Object.values(row).join(',')), ''].join('\n'),
+const EXPECTED: Record<Format, (expected: Row[], window: Window, columns: string) => string> = {
+  json: (data, window) => JSON.stringify({ data, meta: { as_of: DEFAULT_AS_OF, ...window, version: 'v1' } }),
+  csv: (data, _window, columns) => [columns, ...data.map((row) => Object.values(row).join(',')), ''].join('\n'),
   ndjson: (data) => data.map((row) => `${JSON.stringify(row)}\n`).join(''),
 }
 
-test.each(FORMATS)('a window contains exactly its rows: %s', async (format) => {
+const DATES = Array.from({ length: 80 }, (_, day) => new Date(Date.UTC(2025, 0, 1 + day)).toISOString().slice(0, 10))
+
+function rowsOf(table: Table): Row[] {
+  return table === 'daily' ? rows : periodsOf(table, rows)
+}
+
+/** Filters the published table by hand: a week is shown if one of its dates is in the window. */
+function rowsOfWindow(table: Table, { start_date, end_date }: Window): Row[] {
+  const dates = DATES.filter((date) => date >= start_date && date <= end_date)
+  const periods = new Set(dates.map((date) => (table === 'daily' ? date : firstOf(table, date))))
+  return rowsOf(table).filter(({ date }) => periods.has(date))
+}
+
+test.each(TABLES.flatMap((table) => FORMATS.map((format) => ({ table, format }))))(
+  'a window contains exactly its rows, plain and in gzip: $table, $format',
+  async ({ table, format }) => {
+    const dataset = await prepared()
+    const date = fc.constantFrom(...DATES)
+    fc.assert(
+      fc.property(date, date, (a, b) => {
+        const asked = a < b ? { start_date: a, end_date: b } : { start_date: b, end_date: a }
+        const expected = rowsOfWindow(table, asked)
+        const window = wholePeriods(table, asked, dataset.manifest)
+        const { pieces, bytes } = dataset.answer(table, window, format)
+        const body = Buffer.concat(pieces)
+        expect(bytes).toBe(body.length)
+        const columns = `date,model_permaslug,total_tokens${table === 'daily' ? '' : ',days'}`
+        expect(body.toString()).toBe(EXPECTED[format](expected, window, columns))
+        const packed = dataset.answer(table, window, format, 'gzip')
+        expect(gunzipSync(Buffer.concat(packed.pieces)).equals(body)).toBe(true)
+        expect(dataset.rows(table, window)).toEqual(expected)
+      }),
+      { numRuns: 40 },
+    )
+  },
+)
+
+test.each(TABLES)('the rows of a table are those of its CSV file: %s', async (table) => {
   const dataset = await prepared()
-  const day = fc.integer({ min: 1, max: 25 }).map((n) => `2025-01-${String(n).padStart(2, '0')}`)
-  fc.assert(
-    fc.property(day, day, (a, b) => {
-      const [start_date, end_date] = a < b ? [a, b] : [b, a]
-      const { pieces, bytes } = dataset.answer('daily', { start_date, end_date }, format)
-      const body = Buffer.concat(pieces)
-      expect(bytes).toBe(body.length)
-      const expected = rows.filter(({ date }) => date >= start_date && date <= end_date)
-      expect(body.toString()).toBe(EXPECTED[format](expected, start_date, end_date))
-    }),
-  )
+  expect(dataset.rows(table)).toEqual(rowsOf(table))
+  const whole = { start_date: '2025-01-01', end_date: '2025-12-31' }
+  expect(Buffer.concat(dataset.answer(table, whole, 'csv').pieces).toString()).toBe(csvOf(rowsOf(table)))
 })
 
 test.each(FORMATS)('answers share the bytes of their rows: %s', async (format) => {
@@ -52,7 +92,7 @@ test('the CSV of the whole release has the content hash of the manifest', async 
     model_permaslug,
     total_tokens: String(9 - i),
   }))
-  const dataset = await prepared(odd)
+  const dataset = await load(odd)
   const { pieces } = dataset.answer('daily', { start_date: '2025-01-01', end_date: '2025-01-01' }, 'csv')
   const csv = Buffer.concat(pieces)
   expect(csv.toString()).toContain('\n2025-01-01,"a,b",9\n2025-01-01,"a""b",8\n2025-01-01,"a\rb",7\n')
@@ -61,11 +101,10 @@ test('the CSV of the whole release has the content hash of the manifest', async 
 
 test('bytes is the size of all rows in every format, of their gzip and of their objects', async () => {
   const dataset = await prepared()
-  const window = { start_date: '2025-01-01', end_date: '2025-01-31' }
-  const head = 'date,model_permaslug,total_tokens\n'.length
-  const ofFormat = (format: Format) => dataset.answer('daily', window, format).bytes
-  const [csv, ndjson] = [ofFormat('csv') - head, ofFormat('ndjson')]
-  const ofObjects = dataset.bytes - csv - 2 * ndjson
-  expect(ofObjects).toBeGreaterThan(rows.length * 100)
-  expect(ofObjects).toBeLessThan(rows.length * 300)
+  const window = { start_date: '2025-01-01', end_date: '2025-12-31' }
+  const bytesOf = (format: Format) => TABLES.map((table) => dataset.answer(table, window, format).bytes)
+  const ofFormats = [...bytesOf('csv'), ...bytesOf('ndjson'), ...bytesOf('ndjson')].reduce((sum, bytes) => sum + bytes)
+  const length = TABLES.reduce((sum, table) => sum + dataset.rows(table).length, 0)
+  expect(dataset.bytes - ofFormats).toBeGreaterThan(length * 100)
+  expect(dataset.bytes - ofFormats).toBeLessThan(length * 300)
 })

@@ -14,9 +14,10 @@ async function published(options = {}) {
   return publicDir
 }
 
-test('loads a release in a thread, first plain and then with its gzip', async () => {
-  const { plain, whole } = loadRelease({ publicDir: await published() })
+test('loads a release in a thread, first its days, plain, and then with weeks, months and gzip', async () => {
+  const { plain, whole } = loadRelease({ publicDir: await published({ periods: true }), isFirst: true })
   const [first, complete] = [await plain, await whole]
+  expect([first.has('weekly'), complete.has('weekly')]).toEqual([false, true])
   expect([first.hasGzip, complete.hasGzip]).toEqual([false, true])
   const bytes = Buffer.concat(first.answer('daily', WINDOW, 'json').pieces)
   expect(JSON.parse(bytes.toString()).data).toHaveLength(3 * 51)

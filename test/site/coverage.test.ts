@@ -35,6 +35,17 @@ describe('the coverage pages', () => {
     for (const page of pages.values()) expect(textOf(page)).not.toMatch(/2025-01-01|2025-05|never/)
   })
 
+  it('count the weeks and months that the release ranks', () => {
+    const facts = siteFacts([row('2025-01-01', 'acme/one', 5)])
+    const own = { days: 1, rows: 1, total_tokens: '5', content_hash: `sha256:${'0'.repeat(64)}`, release: 'any' }
+    const weekly = [
+      { date: '2024-12-30', status: 'final' as const, ...own },
+      { date: '2025-01-06', status: 'provisional' as const, ...own },
+    ]
+    const [overview] = coveragePages({ ...facts, coverage: { ...facts.coverage, weekly } })
+    expect(textOf(overview?.text ?? '')).toContain('Weeks 2 1 final')
+  })
+
   it('show that no day is missing', () => {
     expect(textOf(overviewOf('2025-01-01'))).toContain('Missing days None.')
   })

@@ -1,6 +1,7 @@
 /** Watches the calls of fsync: the real ones, whichever part of Node makes them. */
 import fs from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { onTestFinished, vi } from 'vitest'
 
 /** A file or a folder that was brought to disk, as it was at that moment. */
@@ -26,15 +27,17 @@ export async function recordSyncs<Seen>(look: () => Seen): Promise<Sync<Seen>[]>
     record(this.fd)
     return sync.call(this)
   })
-  // Streams with `flush` call this one.
+  // Files and streams with `flush` call this one.
   const { fsync } = fs
   const ofStream = vi.spyOn(fs, 'fsync').mockImplementation((fd, done) => {
     record(fd)
     fsync(fd, done)
   })
+  syncBuiltinESMExports()
   onTestFinished(() => {
     ofHandle.mockRestore()
     ofStream.mockRestore()
+    syncBuiltinESMExports()
   })
   return syncs
 }

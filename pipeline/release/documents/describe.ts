@@ -162,7 +162,8 @@ export const VERSION_PARTS: readonly (readonly [part: string, when: string])[] =
   [
     'MAJOR',
     'Rows changed, came or went on a date that was final in the previous release. A date that it called missing counts if ' +
-      'it would have been final by then; so does a date before its first one. Or the schema changed.',
+      'it would have been final by then; so does a date before its first one. Or a week or month changed that was final. ' +
+      'Or the schema changed.',
   ],
   ['MINOR', "Rows came of dates after the previous release's end date."],
   ['PATCH', 'Anything else that makes a release: provisional rows, the status of a date, the publisher.'],

@@ -45,6 +45,8 @@ ${columns(PERIOD_FIELDS)}
   release, or to come; so are all later ones. Then it is final, and a change of it is a restatement.
 - **Hashes.** \`tables\` in \`manifest.json\` has rows, dates and \`content_hash\` of both tables. The \`content_hash\` at the top
   of the manifest is that of the daily table.
+- **Withdrawn dates.** A release that takes the place of others without some of their dates has no rows of weeks and months
+  with these dates. The next build ranks these anew, without them.
 - \`monthly/<month>.csv\` beside the releases has the *daily* rows of a month.
 
 ## Changes
@@ -73,7 +75,11 @@ All of this compares a release with the previous one: the release that was curre
 numbers therefore holds until MAJOR changes. The count goes on from the last release that was ever made, so a version is never
 given twice, even after a withdrawal.
 
-Under a disclosure rule, a date that gets rows for the first time raises MINOR wherever it lies: no published number changes.
+Under a disclosure rule, a date that gets rows for the first time raises MINOR wherever it lies: no published number changes,
+unless its week or month was final.
+
+Two models outside the top 50 of a date may swap tokens. No row of a day changes, but a week or month that names them does: if
+it was final, this is MAJOR and a restatement, of \`periods\` and no \`dates\`.
 
 \`version_rule\` is \`2\` in the manifest and in the index entry of a release that got its version by this rule. Releases of
 Tokenboard 0.1.0 have no \`version_rule\`: there any changed row of a date up to the previous release's end date raised MAJOR,

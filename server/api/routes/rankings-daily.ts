@@ -29,7 +29,6 @@ export const RankingsDailyQuery = z.strictObject({
   period: queryParameter(Period).meta({
     description:
       'What a row sums: a UTC date (the default), an ISO week (Monday to Sunday) or a month. Both ends of the window move outwards to whole periods, at most to the first and the last date of the release; `meta` has the moved dates. A row has the first date of its period, and `days`: how many published dates it sums. 404 if the release has no such table.',
-    examples: ['week'],
   }),
   as_of: queryParameter(ReleaseOrInstant).meta({
     description:

@@ -5,17 +5,18 @@ export const base: Mutant[] = [
     name: 'folder-not-synced-after-rename',
     promise: 'A rename waits until the move is on disk.',
     file: 'pipeline/base/files.ts',
-    find: `    await rename(from, to)
+    find: `    renameSync(from, to)
     await flush(dirname(to))`,
-    replace: '    await rename(from, to)',
+    replace: '    renameSync(from, to)',
     tests: ['test/base/files.test.ts'],
   },
   {
     name: 'written-bytes-not-flushed',
     promise: 'Writing a file waits until its bytes are on disk.',
     file: 'pipeline/base/files.ts',
-    find: 'await writeFile(path, content, { flush: true, ...mode })',
-    replace: 'await writeFile(path, content, mode)',
+    find: `    writeFileSync(file, content)
+    await promisify(fsync)(file)`,
+    replace: '    writeFileSync(file, content)',
     tests: ['test/base/files.test.ts'],
   },
   {

@@ -13,8 +13,8 @@ export const contract: Mutant[] = [
     name: 'row-numbers-as-doubles',
     promise: '`total_tokens` is a string of decimal digits, because a day may exceed 2^53.',
     file: 'pipeline/contract/ranking.ts',
-    find: 'return JSON.stringify({ date, model_permaslug, total_tokens })',
-    replace: 'return JSON.stringify({ date, model_permaslug, total_tokens: String(Number(total_tokens)) })',
+    find: 'return JSON.stringify({ date, model_permaslug, total_tokens, days })',
+    replace: 'return JSON.stringify({ date, model_permaslug, total_tokens: String(Number(total_tokens)), days })',
     tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
@@ -48,6 +48,14 @@ export const contract: Mutant[] = [
     find: 'asked.end_date === undefined || asked.end_date > lastCompleted',
     replace: 'asked.end_date === undefined',
     tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
+  },
+  {
+    name: 'week-window-beyond-the-release',
+    promise: 'A window of weeks or months moves at most to the first and the last date of the release.',
+    file: 'pipeline/contract/window.ts',
+    find: 'minOf(lastDateOf(table, end_date), release.end_date)',
+    replace: 'lastDateOf(table, end_date)',
+    tests: ['test/contract/window.test.ts'],
   },
   {
     name: 'running-day-is-complete',

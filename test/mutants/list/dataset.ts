@@ -50,6 +50,14 @@ export const dataset: Mutant[] = [
     tests: ['test/dataset/model-facts.test.ts'],
   },
   {
+    name: 'page-of-unnamed-model',
+    promise: 'A model that no day names has no page.',
+    file: 'pipeline/site/facts.ts',
+    find: 'listed.filter(({ days }) => days > 0)',
+    replace: 'listed',
+    tests: ['test/release/formats.test.ts'],
+  },
+  {
     name: 'blocking-check-only-warns',
     promise: 'A check that the sources file makes blocking stops a release.',
     file: 'pipeline/dataset/checks.ts',

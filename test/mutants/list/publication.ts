@@ -138,6 +138,14 @@ export const publication: Mutant[] = [
     tests: ['test/publication/withdraw-dates.test.ts'],
   },
   {
+    name: 'weeks-from-days',
+    promise: 'derive says that weeks and months cannot be made from the daily table.',
+    file: 'pipeline/publication/derive.ts',
+    find: "first.table === 'daily' ? PERIOD_TABLES",
+    replace: "first.table !== 'daily' ? PERIOD_TABLES",
+    tests: ['test/publication/derive.test.ts'],
+  },
+  {
     name: 'week-of-a-withdrawn-date',
     promise:
       'Without the dates that are withdrawn for privacy, their weeks and months are left out until the next build.',

@@ -38,7 +38,7 @@ function hostileRows(): Row[] {
     const models = SLUGS.filter((_, index) => (day === 7 ? index === 3 : (index * day) % 5 !== 1))
     const tokens = models.map((_, index) => String(9_007_199_254_740_993n / BigInt(index + 1) + BigInt(day)))
     const named = models.map((model_permaslug, index) => ({ date, model_permaslug, total_tokens: tokens[index] ?? '' }))
-    const other = { date, model_permaslug: 'other', total_tokens: String(day * 7) }
+    const other = { date, model_permaslug: 'other', total_tokens: String(day * 700_000_000_000_000) }
     if (day % 11 === 0) return []
     return day % 4 === 0 ? named : [...named, other]
   })

@@ -130,15 +130,17 @@ describe('a file is answered from memory as it is from disk', () => {
 test('X-Content-Hash comes only with the files of all rows, not with another file of that hash', async () => {
   const { publicDir, get } = await site()
   const release = await publish(publicDir, sampleRows({ days: 2 }), {
+    periods: true,
     spoilManifest: ({ files, ...manifest }) =>
       files.push({ path: 'changes.csv', media_type: 'text/csv', bytes: 10, sha256: manifest.content_hash.slice(7) }),
   })
   const folder = `/${FOLDER}/releases/${release}`
-  const { content_hash } = (await get(`${folder}/manifest.json`)).json()
+  const { content_hash, tables } = (await get(`${folder}/manifest.json`)).json()
   await writeFile(join(publicDir, folder, 'changes.csv'), TEXT)
   const hashOf = async (name: string) => (await get(`${folder}/${name}`)).headers['x-content-hash']
   expect(await hashOf('rankings-daily.csv')).toBe(content_hash)
   expect(await hashOf('rankings-daily.ndjson.gz')).toBe(content_hash)
+  expect(await hashOf('rankings-weekly.csv')).toBe(tables.weekly.content_hash)
   expect(await hashOf('changes.csv')).toBeUndefined()
   expect(await hashOf('manifest.json')).toBeUndefined()
 })
