@@ -13,6 +13,7 @@ import {
 } from '@duckdb/node-api'
 import { isDuckDbError, meaningOf } from './duckdb-errors.ts'
 import { BuildError, CliError, reasonOf } from './errors.ts'
+import { macrosFor } from './macros.ts'
 import { readStatement } from './statements.ts'
 
 /** A value bound to a `$parameter` or stored in a variable. */
@@ -42,6 +43,7 @@ export class Database {
   /** Variables and views that are already set. Not setting them again saves half of the statements of a long build. */
   readonly #variables = new Map<string, SqlValue>()
   readonly #definitions = new Map<string, string>()
+  readonly #macros = new Set<string>()
   readonly #interrupt = () => this.#connection.interrupt()
 
   private constructor(
@@ -63,7 +65,6 @@ export class Database {
     await database.script('database/settings')
     if (options.memoryLimit !== undefined)
       await database.run('database/set_memory_limit', { memory_limit: options.memoryLimit })
-    await database.script('macros/define')
     return database
   }
 
@@ -118,7 +119,11 @@ export class Database {
 
   /** Like `rows`, in batches, for more rows than fit in memory. Run no other statement until the last batch. */
   async *stream<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): AsyncIterable<Row[]> {
-    const result = await this.#guard(() => this.#connection.stream(readStatement(name), bind(parameters)))
+    const sql = readStatement(name)
+    const result = await this.#guard(async () => {
+      await this.#defineMacros(sql)
+      return this.#connection.stream(sql, bind(parameters))
+    })
     yield* result.yieldRowObjectJs() as AsyncIterable<Row[]>
   }
 
@@ -165,6 +170,7 @@ export class Database {
       return result
     } catch (error) {
       this.#definitions.clear()
+      this.#macros.clear()
       // After a failed COMMIT, ROLLBACK also fails. Report the COMMIT's error.
       await this.#connection.run('ROLLBACK').catch(() => {})
       throw error
@@ -179,6 +185,7 @@ export class Database {
 
   /** Prepares and runs a statement. DuckDB's `run` with values takes one step more, to look for further statements. */
   async #query(sql: string, parameters: SqlParameters): Promise<DuckDBMaterializedResult> {
+    await this.#defineMacros(sql)
     if (Object.keys(parameters).length === 0) return this.#connection.run(sql)
     const prepared = await this.#connection.prepare(sql)
     try {
@@ -187,6 +194,14 @@ export class Database {
     } finally {
       prepared.destroySync()
     }
+  }
+
+  /** Defines macros when they are first needed: to define all of them takes longer than most statements. */
+  async #defineMacros(sql: string): Promise<void> {
+    const missing = macrosFor(sql).filter(({ name }) => !this.#macros.has(name))
+    if (missing.length === 0) return
+    await this.#connection.run(missing.map((macro) => macro.sql).join(';\n'))
+    for (const { name } of missing) this.#macros.add(name)
   }
 
   async #guard<Result>(query: () => Promise<Result>): Promise<Result> {

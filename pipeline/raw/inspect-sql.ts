@@ -1,5 +1,6 @@
 import { type Database, DUCKDB_VERSION, type SqlValue } from '../base/database.ts'
 import { BuildError, CliError } from '../base/errors.ts'
+import { macrosFor } from '../base/macros.ts'
 import { printable } from '../base/prose.ts'
 import { readStatement } from '../base/statements.ts'
 import { credibleDays, lastCredibleDate } from './credible-dates.ts'
@@ -117,26 +118,9 @@ function writeSql(group: InputGroup, now: Date): string {
     readStatement('inspect/show'),
   ]
   const zone = `SET TimeZone = ${literal(group.source.timezone)}`
-  const script = [zone, ...macrosFor(statements.join('\n')), ...statements].join(';\n\n')
+  const macros = macrosFor(statements.join('\n')).map((macro) => macro.sql)
+  const script = [zone, ...macros, ...statements].join(';\n\n')
   return `${script.replaceAll(/getvariable\('(\w+)'\)/g, (_, name) => toSql(values.get(name)))};\n`
-}
-
-/** The macros that some SQL calls, and those that these call, in the order in which they are defined. */
-function macrosFor(sql: string): string[] {
-  const macros = readStatement('macros/define')
-    .split(/;\n\n|;$/)
-    .filter((macro) => macro !== '')
-    .map((macro) => ({ macro, name: /^CREATE OR REPLACE TEMP MACRO (\w+)\(/m.exec(macro)?.[1] ?? '' }))
-  const needed = new Set<string>()
-  const need = (text: string) => {
-    for (const { macro, name } of macros) {
-      if (needed.has(name) || !new RegExp(`\\b${name}\\(`).test(text)) continue
-      needed.add(name)
-      need(macro)
-    }
-  }
-  need(sql)
-  return macros.filter(({ name }) => needed.has(name)).map(({ macro }) => macro)
 }
 
 /** A value as SQL that stands for it, whatever texts it holds. */

@@ -49,8 +49,8 @@ export function needsAuthors({ author, fields }: Selection): boolean {
 const MOST_ROWS_AT_ONCE = 5000
 
 /** Makes the answers of selections and caches them. A cached one is returned without a promise. */
-export function selectedAnswers() {
-  const answers = computedAnswers()
+export function selectedAnswers({ mostBytes }: { mostBytes?: number } = {}) {
+  const answers = computedAnswers(mostBytes)
   const tableOf = rankedTables()
   const inTurn = oneAtATime()
 

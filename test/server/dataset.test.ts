@@ -106,5 +106,5 @@ test('bytes is the size of all rows in every format, of their gzip and of their 
   const ofFormats = [...bytesOf('csv'), ...bytesOf('ndjson'), ...bytesOf('ndjson')].reduce((sum, bytes) => sum + bytes)
   const length = TABLES.reduce((sum, table) => sum + dataset.rows(table).length, 0)
   expect(dataset.bytes - ofFormats).toBeGreaterThan(length * 100)
-  expect(dataset.bytes - ofFormats).toBeLessThan(length * 300)
+  expect(dataset.bytes - ofFormats).toBeLessThan(length * 400)
 })

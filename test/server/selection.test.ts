@@ -1,12 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { computedAnswers } from '../../server/published/computed-answers.ts'
 import { rankedTable } from '../../server/published/ranked-table.ts'
-import { type SelectionRequest, selectedAnswers } from '../../server/published/selected-answers.ts'
 import { rowsText, shareOf } from '../../server/published/selected-text.ts'
 import { selectRows } from '../../server/published/selection.ts'
-import { temporaryFolder } from '../support/folder.ts'
-import { publish, sampleRows } from '../support/publish.ts'
-import { loadCurrent } from '../support/release-loader.ts'
+import { sampleRows } from '../support/publish.ts'
 
 test('a share is rounded half up to 6 decimals, exactly', () => {
   expect(shareOf(1n, 2_000_000n)).toBe(0.000001)
@@ -40,29 +38,12 @@ test('lets other requests run while a long answer is written', async () => {
   expect(turns).toBeGreaterThanOrEqual(6)
 })
 
-test('makes an answer once, and keeps as many as fit', async () => {
-  const publicDir = await temporaryFolder()
-  await publish(publicDir, sampleRows({ days: 3 }))
-  const dataset = await loadCurrent(publicDir)
-  const window = { start_date: '2025-01-01', end_date: '2025-01-03' }
-  const request = (top: number): SelectionRequest => {
-    return {
-      dataset,
-      table: 'daily',
-      window,
-      format: 'csv',
-      coding: 'identity',
-      selection: { top, name: `top=${top}` },
-    }
+test('computed answers are forgotten when they no longer fit, with what their headers take', async () => {
+  const { find } = computedAnswers(3000)
+  const compute = async (etag: string) => {
+    return { etag, headers: {}, contentHeaders: {}, body: () => ({ pieces: [], bytes: 400 }) }
   }
-  const { find } = selectedAnswers({ mostBytes: 3000 })
-  const [made, again] = [find(request(1)), find(request(1))]
-  expect(made).toBeInstanceOf(Promise)
-  expect(again).toBe(made)
-  const answer = await made
-  expect(find(request(1))).toBe(answer)
-  await find(request(2))
-  await find(request(3))
-  expect(find(request(3))).not.toBeInstanceOf(Promise)
-  expect(find(request(1))).toBeInstanceOf(Promise)
+  for (const etag of ['a', 'b', 'c']) await find(etag, () => compute(etag))
+  expect(find('c', () => compute('c'))).not.toBeInstanceOf(Promise)
+  expect(find('a', () => compute('a'))).toBeInstanceOf(Promise)
 })
