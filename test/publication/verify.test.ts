@@ -118,8 +118,12 @@ describe('verify', () => {
     const workspace = await copyWorkspace(original)
     const provenance = await readFile(join(folderOf(workspace), 'provenance.json'), 'utf8')
     const older = provenance.replace(`"version": "${GENERATOR.version}"`, '"version": "0.0.1"')
+    const withOtherSchema = ({ tables, ...rest }: Manifest): Manifest => {
+      return { ...rest, tables: tables && { ...tables, schema: { type: 'object' } } }
+    }
+    await editManifest(workspace, FIRST, withOtherSchema)
     await replaceInRelease(folderOf(workspace), 'provenance.json', older, (manifest) => {
-      return { ...manifest, generator: { ...manifest.generator, version: '0.0.1' } }
+      return { ...withOtherSchema(manifest), generator: { ...manifest.generator, version: '0.0.1' } }
     })
     await relistReleases(workspace)
     await change(workspace, 'models.html', (text) => `${text} `)
