@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AsOf } from '../../pipeline/contract/as-of.ts'
 import { ReleaseName } from '../../pipeline/contract/manifest.ts'
-import { RankingMeta, RankingResponse, RankingRow, TOP_MODELS } from '../../pipeline/contract/ranking.ts'
+import { RankingResponse, RankingRow, TOP_MODELS } from '../../pipeline/contract/ranking.ts'
 import { PeriodRow, TABLE_OF } from '../../pipeline/contract/tables.ts'
 
 /* Parameters and answers of operations on the ranking. */
@@ -20,39 +20,34 @@ export const ReleaseOrInstant = z
       'must be the name of a release, such as 20261120T001200Z, or an instant in UTC, such as 2026-11-20T00:12:00Z',
   })
 
-/** A row of an answer: of any table. */
+/** A row of an answer: of any table, with the columns that `fields` names besides. */
 export const RankingsRow = RankingRow.extend({
-  days: PeriodRow.shape.days.optional().describe('Of weeks and months: how many published dates are summed.'),
+  days: PeriodRow.shape.days.optional().meta({
+    description: 'How many published dates are summed. In rows of weeks and months, and where `fields` names it.',
+  }),
+  rank: z
+    .int()
+    .min(1)
+    .max(TOP_MODELS)
+    .nullable()
+    .optional()
+    .meta({ description: 'The place among the models of the whole table on its date. null for `other`.' }),
+  share: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .meta({ description: 'Of all tokens of the date or period, rounded half up to 6 decimals.' }),
+  author: z.string().nullable().optional().meta({ description: 'null where it is unknown, and for `other`.' }),
+  provisional: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether the numbers may still change because of late logs.' }),
 })
 
 /** The body of an answer in JSON. */
-export const RankingsResponse = RankingResponse.extend({ data: z.array(RankingsRow) })
-
-/** A row with the columns that `fields` names, in that order; by default those of the table. */
-export const SelectedRow = z
-  .object({
-    ...RankingRow.shape,
-    rank: z
-      .int()
-      .min(1)
-      .max(TOP_MODELS)
-      .nullable()
-      .meta({ description: 'The place among the models of the whole table on its date. null for `other`.' }),
-    share: z
-      .number()
-      .min(0)
-      .max(1)
-      .meta({ description: 'Of all tokens of the date or period, rounded half up to 6 decimals.' }),
-    author: z.string().nullable().meta({ description: 'null where it is unknown, and for `other`.' }),
-    days: PeriodRow.shape.days.meta({ description: 'How many dates were summed.' }),
-    provisional: z.boolean().meta({ description: 'Whether the numbers may still change because of late logs.' }),
-  })
-  .partial()
-
-/** The body of `GET /datasets/rankings-daily` with parameters that select rows or columns. */
-export const RankingSelectionResponse = z.object({
-  data: z.array(SelectedRow),
-  meta: RankingMeta,
+export const RankingsResponse = RankingResponse.extend({
+  data: z.array(RankingsRow),
   links: z
     .object({ next: z.string().nullable() })
     .optional()
@@ -63,3 +58,9 @@ export const RankingSelectionResponse = z.object({
     .optional()
     .meta({ description: 'With `limit` or `offset`: how many rows there are in all.' }),
 })
+
+/** A row with the columns that `fields` names, in that order. */
+export const SelectedRow = RankingsRow.partial()
+
+/** The same body where `fields` leaves out columns that every row of a table has. */
+export const RankingSelectionResponse = RankingsResponse.extend({ data: z.array(SelectedRow) })

@@ -31,7 +31,7 @@ export interface Operation {
   body?: { schema: SchemaName; description: string; example: object }
   answer: {
     schema: SchemaName
-    /** The schema of answers to requests with optional parameters. */
+    /** The schema of answers that `schema` does not fit. Clients take the first that fits. */
     otherSchema?: SchemaName
     description: string
     example: object
@@ -68,7 +68,7 @@ export const OPERATIONS: Operation[] = [
     description: [
       'For each UTC date of the window up to 51 rows: the top 50 public models by tokens, and one row `other` that sums every model outside of them, where there is one. Rows are sorted by date, then by tokens descending, ties by `model_permaslug`; `other` is the last of its date.',
       'With `period`, rows sum ISO weeks or months, ranked by the sums of all models. The rows can also be had as CSV or NDJSON, by `Accept` or by `format`, and from an older release by `as_of`.',
-      '`top`, `model`, `author`, `fields`, `limit` and `offset` select rows and columns and apply in this order. What is selected is a `RankingSelectionResponse`; without them the answer is a `RankingResponse`.',
+      '`top`, `model`, `author`, `fields`, `limit` and `offset` select rows and columns and apply in this order. Only where `fields` leaves out `date`, `model_permaslug` or `total_tokens`, the answer is a `RankingSelectionResponse`; else it is a `RankingResponse`.',
       'An unknown parameter is an error here, because it may be meant to change what the numbers count.',
       'The data is licensed under CC BY 4.0: reuse it, also commercially, with the attribution in `X-Attribution`.',
     ].join('\n\n'),

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { RankingSelectionResponse } from '../../../server/schemas/rankings.ts'
+import { RankingSelectionResponse, RankingsResponse } from '../../../server/schemas/rankings.ts'
 import { RANKINGS, type TestApp, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { FOLDER, firstOf, publish, type Row } from '../../support/publish.ts'
@@ -173,6 +173,10 @@ test('equals what one gets who filters the published file by hand, in every form
       const body = textOf(answer)
       if (one.format === 'json') {
         const { data: found, total_count } = RankingSelectionResponse.parse(JSON.parse(body))
+        // Generated clients drop what the first schema that fits does not have.
+        const first = RankingsResponse.safeParse(JSON.parse(body))
+        const isWhole = FIELDS.slice(0, 3).every((name) => columns.includes(name))
+        expect(first.data).toEqual(isWhole || data.length === 0 ? JSON.parse(body) : undefined)
         expect(found).toEqual(data)
         expect(body.startsWith(JSON.stringify({ data }).slice(0, -1))).toBe(true)
         expect(total_count).toBe(isPage ? count : undefined)
