@@ -11,7 +11,14 @@ const LENGTH = 240
 const MOST_STEPS_PER_CHARACTER = 30
 
 /** These take a time that grows with the square of a text, which is always one of ours: a number, a description. */
-const OF_OUR_TEXTS = ['/0+$/', String.raw`/\B(?=(\d{3})+$)/g`, '/`([^`]+)`|\\[([^\\]]+)\\]\\((https:[^)]+)\\)/g']
+const OF_OUR_TEXTS = [
+  '/0+$/',
+  String.raw`/\B(?=(\d{3})+$)/g`,
+  '/`([^`]+)`|\\[([^\\]]+)\\]\\((https:[^)]+)\\)/g',
+  // In SQL, and in the `models.csv` of a release.
+  String.raw`/(\w+)\(/g`,
+  String.raw`/(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n)/gy`,
+]
 
 const LITERAL = /(?<=[=(,:?&|![\s])\/((?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)(?=[\s.,;)\]]|$)/g
 const BEGINNINGS = ['', 'a', '0', '"', 'https://', '2025-03-01T', 'Bearer ', 'bytes=', '/datasets/rankings-daily/v1/']

@@ -15,7 +15,10 @@ export async function withTemporaryFolder<Result>(
   }
 }
 
-/** Runs `work` with an empty temporary database that can only access files below `folders`. */
+/**
+ * Runs `work` with an empty temporary database that can only access files below `folders`. It has one thread: the files of
+ * releases are too small to be read by several.
+ */
 export async function withTemporaryDatabase<Result>(
   purpose: string,
   { signal, folders }: { signal: AbortSignal; folders: readonly string[] },
@@ -24,8 +27,8 @@ export async function withTemporaryDatabase<Result>(
   return withTemporaryFolder(purpose, async (folder) => {
     const temporaryFolder = join(folder, 'spill')
     await mkdir(temporaryFolder)
-    const path = join(folder, `${purpose}.duckdb`)
-    const database = await Database.open({ path, temporaryFolder, memoryLimit: undefined, signal })
+    const options = { path: ':memory:', temporaryFolder, memoryLimit: undefined, threads: 1 }
+    const database = await Database.open({ ...options, signal })
     try {
       await database.confine(folders)
       return await work(database)

@@ -104,7 +104,7 @@ export function queryParameter<T extends z.ZodType<unknown, string>>(schema: T) 
 
 /** A query parameter that must be there, once. */
 export function requiredParameter<T extends z.ZodType<unknown, string>>(schema: T) {
-  return z.string({ error: 'must appear once' }).pipe(schema)
+  return z.string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must appear once') }).pipe(schema)
 }
 
 /** An optional query parameter that may repeat. Gives its values in one order, without doubles. */

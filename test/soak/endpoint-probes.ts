@@ -26,7 +26,7 @@ export interface OpenApi {
 
 export interface Operation {
   operationId: string
-  parameters?: { name: string; in: 'path' | 'query' | 'header'; schema: ParameterSchema }[]
+  parameters?: { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: ParameterSchema }[]
   requestBody?: object
   responses: Record<string, Answer | { $ref: string }>
 }
@@ -38,6 +38,8 @@ interface Answer {
 interface ParameterSchema {
   format?: string
   enum?: string[]
+  /** Of a list. */
+  items?: ParameterSchema
   minimum?: number
   maximum?: number
 }
@@ -117,7 +119,7 @@ function expected({ path, method, operation, isWild }: Plan, key: KeyKind, body:
   if (method === 'POST' && key !== 'management') return [403]
   // No documented status above 499 is one that a client can bring about.
   const documented = Object.keys(operation.responses).map(Number)
-  if (isWild || operation.operationId === 'getRankingsDaily') return documented.filter((status) => status < 500)
+  if (isWild || path.startsWith('/datasets/')) return documented.filter((status) => status < 500)
   if (path.includes('{slug}') && key === 'elsewhere') return [404]
   return [...(body?.statuses ?? [200])]
 }
@@ -136,10 +138,10 @@ function besideIt(dice: Dice, plan: Plan, known: Known): Asked {
 function targetOf(dice: Dice, { path, operation, isWild }: Plan, known: Known): string {
   let target = API + path
   const query: string[] = []
-  for (const { name, in: place, schema } of operation.parameters ?? []) {
+  for (const { name, in: place, required, schema } of operation.parameters ?? []) {
     const value = isWild && dice.chance(0.5) ? dice.pick(NEARLY) : fitting(dice, name, schema, known)
     if (place === 'path') target = target.replace(`{${name}}`, () => inUrl(dice, value))
-    else if (place === 'query' && dice.chance(0.5)) query.push(`${name}=${inUrl(dice, value)}`)
+    else if (place === 'query' && (required || dice.chance(0.5))) query.push(`${name}=${inUrl(dice, value)}`)
   }
   const [first] = query
   if (isWild && first !== undefined && dice.chance(0.1)) query.push(first)
@@ -149,8 +151,12 @@ function targetOf(dice: Dice, { path, operation, isWild }: Plan, known: Known): 
 
 /** A value that the parameter takes; for a name, one of something that is there. */
 function fitting(dice: Dice, name: string, schema: ParameterSchema, known: Known): string {
-  const { enum: values, format, minimum = 0, maximum = 1000 } = schema
-  const named: Record<string, string[]> = { slug: known.slugs, version: ['1'], as_of: known.releases }
+  const { enum: values = schema.items?.enum, format, minimum = 0, maximum = 1000 } = schema
+  const { slugs, releases } = known
+  const named: Record<string, string[]> = {
+    ...{ slug: slugs, version: ['1'], as_of: releases, from: releases, to: releases },
+    ...{ model: ['other', 'author/model'], author: ['Acme'] },
+  }
   const choices = named[name] ?? values ?? (format === 'date' ? known.dates : undefined)
   return choices === undefined ? String(minimum + dice.below(maximum - minimum)) : dice.pick(choices)
 }

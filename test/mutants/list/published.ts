@@ -201,4 +201,28 @@ export const published: Mutant[] = [
     replace: "status !== 'withdrawn'",
     tests: ['test/server/exchanges.test.ts'],
   },
+  {
+    name: 'changes-the-other-way',
+    promise: 'The changes turn the rows of `from` into those of `to`.',
+    file: 'server/published/changes-answers.ts',
+    find: '{ before: byDate(from, table), after: byDate(to, table), table }',
+    replace: '{ before: byDate(to, table), after: byDate(from, table), table }',
+    tests: ['test/server/exchanges.test.ts'],
+  },
+  {
+    name: 'changes-from-any-release',
+    promise: 'The strong ETag of changes is of both releases.',
+    file: 'server/published/changes-answers.ts',
+    find: '`"changes-${from}-${to}-',
+    replace: '`"changes-${to}-',
+    tests: ['test/server/exchanges.test.ts'],
+  },
+  {
+    name: 'changes-in-one-turn',
+    promise: 'Other requests go on while the changes of long histories are computed.',
+    file: 'server/published/ranking-changes.ts',
+    find: 'if (index % DATES_A_TURN === 0)',
+    replace: 'if (index === 0)',
+    tests: ['test/server/ranking-changes.test.ts'],
+  },
 ]
