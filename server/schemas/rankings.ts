@@ -19,6 +19,7 @@ export const ReleaseOrInstant = z
     error:
       'must be the name of a release, such as 20261120T001200Z, or an instant in UTC, such as 2026-11-20T00:12:00Z',
   })
+  .meta({ pattern: String.raw`^(\d{8}T\d{6}Z|\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z)$` })
 
 /** A row of an answer: of any table, with the columns that `fields` names besides. */
 export const RankingsRow = RankingRow.extend({
