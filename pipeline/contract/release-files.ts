@@ -23,6 +23,7 @@ export function dataFiles<T extends Table>(table: T): { path: DataFile<T>; forma
 }
 
 export const MANIFEST_FILE = 'manifest.json'
+export const MODELS_FILE = 'models.csv'
 export const QUALITY_FILE = 'quality.json'
 
 export function licenseText(attribution: string, synthetic: boolean): string {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type Manifest, provisionalFrom } from './manifest.ts'
 import { RankingRow } from './ranking.ts'
 import { addDays, toInstant, type UtcDate } from './utc-date.ts'
 
@@ -62,13 +63,14 @@ export function lastDateOf(table: Table, date: UtcDate): UtcDate {
 
 /**
  * The first provisional period of a release, by the date of its rows. A period is provisional while one of its dates is
- * provisional, missing at the end, or to come. For the daily table it is the first provisional date.
+ * provisional, missing at the end, or to come. Under a disclosure rule, dates that are published do not change, but a date
+ * that could not be published may come until it would be final. For the daily table it is the first provisional date.
  */
 export function firstProvisional(
   table: Table,
-  { provisional_from, end_date }: { provisional_from: UtcDate; end_date: UtcDate },
+  { provisional_from, as_of, end_date }: Pick<Manifest, 'provisional_from' | 'as_of' | 'end_date'>,
 ): UtcDate {
   if (table === 'daily') return provisional_from
-  const afterEnd = addDays(end_date, 1)
-  return firstDateOf(table, provisional_from < afterEnd ? provisional_from : afterEnd)
+  const [first = provisional_from] = [provisional_from, provisionalFrom(as_of), addDays(end_date, 1)].sort()
+  return firstDateOf(table, first)
 }

@@ -6,8 +6,6 @@ import { csvField } from '../contract/canonical-csv.ts'
 import { ModelFacts } from '../contract/model-facts.ts'
 import { modelFacts } from './model-facts.ts'
 
-export const MODELS_FILE = 'models.csv'
-
 export const COLUMNS = [
   'model_permaslug',
   'name',

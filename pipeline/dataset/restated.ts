@@ -27,7 +27,7 @@ export function restates(
 ): (table: Table, date: UtcDate) => boolean {
   const provisional_from = provisionalFrom(as_of)
   return (table, date) =>
-    date < firstProvisional(table, { provisional_from, end_date }) &&
+    date < firstProvisional(table, { provisional_from, as_of, end_date }) &&
     date <= end_date &&
     !datesBetween(date, lastDateOf(table, date)).every(isFirst)
 }

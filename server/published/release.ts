@@ -16,7 +16,7 @@ import {
 } from '../../pipeline/contract/manifest.ts'
 import { POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
 import { RankingRow } from '../../pipeline/contract/ranking.ts'
-import { dataFile } from '../../pipeline/contract/release-files.ts'
+import { dataFile, MODELS_FILE } from '../../pipeline/contract/release-files.ts'
 import { PeriodRow, type Table, type TableRow } from '../../pipeline/contract/tables.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { authorsOf } from './authors.ts'
@@ -33,7 +33,6 @@ export class ReleaseError extends Error {
   override name = 'ReleaseError'
 }
 
-const AUTHORS_FILE = 'models.csv'
 const gunzipOffLoop = promisify(gunzip)
 
 export function pointerPath(publicDir: string): string {
@@ -78,8 +77,8 @@ export async function readTable(release: Release, table: Table): Promise<TableRo
 
 /** The authors of the release's models by slug; undefined if it has no `models.csv`. Throws `ReleaseError`. */
 export async function readAuthors(release: Release): Promise<Map<string, string> | undefined> {
-  if (!release.manifest.files.some(({ path }) => path === AUTHORS_FILE)) return undefined
-  return authorsOf((await readListed(release, AUTHORS_FILE)).toString('utf8'))
+  if (!release.manifest.files.some(({ path }) => path === MODELS_FILE)) return undefined
+  return authorsOf((await readListed(release, MODELS_FILE)).toString('utf8'))
 }
 
 async function readRelease(publicDir: string, pointer: LatestPointer, manifestSha256?: string): Promise<Release> {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { DATASET_VERSION, type RankingMeta } from '../../pipeline/contract/ranking.ts'
+import { MODELS_FILE } from '../../pipeline/contract/release-files.ts'
 import { firstDateOf, firstProvisional, type Table } from '../../pipeline/contract/tables.ts'
 import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { wholePeriods } from '../../pipeline/contract/window.ts'
@@ -90,11 +91,9 @@ function requireAuthors({ dataset, selection }: SelectionRequest): void {
 /** The tag of the window, and what is selected of it. Authors may differ between releases with the same rows. */
 function etagOf({ dataset: { manifest }, table, window, format, coding, selection }: SelectionRequest): string {
   const models = manifest.files.find(({ path }) => path === MODELS_FILE)?.sha256
-  const name = hash('sha256', `${selection.name} ${models}`).slice(0, 16)
+  const name = hash('sha256', `${selection.name} ${models} ${firstProvisional(table, manifest)}`).slice(0, 16)
   return `"${rankingsTag(manifest, { table, window })}-${format}-${coding}-${name}"`
 }
-
-const MODELS_FILE = 'models.csv'
 
 async function bodyOf(request: SelectionRequest, rows: readonly RankedRow[], totalCount: number): Promise<Answer> {
   const { dataset, table, window, format, coding, selection } = request

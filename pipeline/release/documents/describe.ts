@@ -155,7 +155,7 @@ const RULED_PERIODS: Caveat = {
   text:
     'Weeks and months are tables of their own. A week or month names a model only with all tokens that the model has on ' +
     'its published dates. Do not add daily rows instead: a date may have no row for the model, so such a sum may be too small. A week or ' +
-    'month is provisional while dates of it are to come.',
+    'month is provisional while dates of it may still come.',
 }
 
 export const VERSION_PARTS: readonly (readonly [part: string, when: string])[] = [

@@ -37,7 +37,7 @@ export const published: Mutant[] = [
     name: 'one-tag-for-all-selections',
     promise: 'Each selection has a tag of its own.',
     file: 'server/published/selected-answers.ts',
-    find: "hash('sha256', `${selection.name} ${models}`)",
+    find: "hash('sha256', `${selection.name} ${models} ${firstProvisional(table, manifest)}`)",
     replace: "hash('sha256', `${models}`)",
     tests: ['test/server/exchanges.test.ts'],
   },
