@@ -117,8 +117,8 @@ export const dataset: Mutant[] = [
     name: 'week-with-dates-to-come-called-final',
     promise: 'A period is provisional while one of its dates is provisional, missing at the end, or to come.',
     file: 'pipeline/contract/tables.ts',
-    find: 'return firstDateOf(table, provisional_from < afterEnd ? provisional_from : afterEnd)',
-    replace: 'return provisional_from < afterEnd ? provisional_from : afterEnd',
+    find: 'return firstDateOf(table, first)',
+    replace: 'return first',
     tests: ['test/dataset/data-version.test.ts'],
   },
   {
