@@ -105,11 +105,15 @@ function describeDates(summary: WithdrawDatesSummary): string {
     republish
       ? 'later     the next build publishes these dates again, from the records that there are then'
       : 'later     builds leave these dates out',
+    ...(is_replaced ? [PERIODS] : []),
     ...(republish ? [REPUBLISHED] : []),
     'copies    that others made still have the dates; purge the caches of your host',
   ]
   return `${headlines[outcome]}\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
+
+const PERIODS =
+  'weeks     those with these dates, and such months, come with the next build; give it a --reason, as final ones are restated'
 
 const REPUBLISHED =
   'price     whoever has an old copy can compute the difference; every other change since then shows in it as well, such as ' +
