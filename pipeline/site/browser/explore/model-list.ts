@@ -1,31 +1,23 @@
 import { byId, make } from './dom.ts'
 import type { Shown } from './frame.ts'
 import { compareSlugs, OTHER, type Row } from './row.ts'
-import { compareTokens, namedModels } from './series.ts'
+import { compareTokens } from './series.ts'
 import type { Change } from './table-view.ts'
 
 export function modelList(rows: readonly Row[], change: Change): { show(shown: Shown): void } {
   const search = byId('models-search', HTMLInputElement)
-  const list = byId('models-list', HTMLDivElement)
-  const boxes = new Map<string, HTMLInputElement>()
-  const labels: HTMLLabelElement[] = []
+  const boxes = new Map(bySize(rows).map((slug) => [slug, make('input', { type: 'checkbox', value: slug })]))
+  const labels = [...boxes].map(([slug, box]) => make('label', {}, box, make('span', {}, slug)))
   let chosen: readonly string[] = []
 
-  function add(slug: string): void {
-    const box = make('input', { type: 'checkbox', value: slug })
+  byId('models-list', HTMLDivElement).replaceChildren(...labels)
+  byId('models-clear', HTMLButtonElement).addEventListener('click', () => change({ models: [], page: 1 }))
+  for (const [slug, box] of boxes) {
     box.addEventListener('change', () => {
       const others = chosen.filter((one) => one !== slug)
       change({ models: box.checked ? [...others, slug] : others, page: 1 })
     })
-    const label = make('label', {}, box, make('span', {}, slug))
-    boxes.set(slug, box)
-    labels.push(label)
-    list.append(label)
   }
-
-  list.replaceChildren()
-  for (const slug of bySize(rows)) add(slug)
-  byId('models-clear', HTMLButtonElement).addEventListener('click', () => change({ models: [], page: 1 }))
   search.addEventListener('input', () => {
     const wanted = search.value.trim().toLowerCase()
     for (const label of labels) label.hidden = !(label.textContent ?? '').toLowerCase().includes(wanted)
@@ -34,10 +26,8 @@ export function modelList(rows: readonly Row[], change: Change): { show(shown: S
   })
 
   return {
-    show({ view, cells }) {
+    show({ view }) {
       chosen = view.models
-      // Weeks and months may name models that no day names.
-      for (const slug of namedModels(cells)) if (!boxes.has(slug)) add(slug)
       for (const [slug, box] of boxes) box.checked = chosen.includes(slug)
       byId('models-clear', HTMLButtonElement).disabled = chosen.length === 0
       byId('models-summary', HTMLSpanElement).textContent =
