@@ -34,19 +34,5 @@ FROM read_csv(
   parallel = false
 )
 
--- name: read_csv_of_periods
-SELECT * REPLACE (days::INTEGER AS days)
-FROM read_csv(
-  $path,
-  columns = {date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR', days: 'VARCHAR'},
-  compression = $compression,
-  auto_detect = false,
-  header = true,
-  delim = ',',
-  quote = '"',
-  escape = '"',
-  parallel = false
-)
-
 -- name: parquet_keys
 SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata($path) ORDER BY key

@@ -2,73 +2,52 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { z } from 'zod'
 import type { Database } from '../base/database.ts'
 import { BuildError, naming } from '../base/errors.ts'
-import { RankingMeta, RankingRow } from '../contract/ranking.ts'
+import { RankingResponse, RankingRow } from '../contract/ranking.ts'
 import { type DataFormat, dataFile } from '../contract/release-files.ts'
-import { PeriodRow, type RowOf, type Table } from '../contract/tables.ts'
+import type { RowOf, Table } from '../contract/tables.ts'
 
-const PARQUET_TYPES = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 'BIGINT' }
-
-/** How the files of a table are read. */
-interface Reader {
-  row: typeof RankingRow | typeof PeriodRow
-  parquetTypes: Readonly<Record<string, string>>
-  csv: string
-}
+const DAYS = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 'BIGINT' }
+const PERIODS = { ...DAYS, days: 'INTEGER' }
+const PARQUET_TYPES = { daily: DAYS, weekly: PERIODS, monthly: PERIODS }
 
 /** A row of a Parquet file that has the right types. */
 type ParquetRow = { date: Date; model_permaslug: string; total_tokens: bigint; days?: number }
 
-const DAYS: Reader = {
-  row: RankingRow,
-  parquetTypes: PARQUET_TYPES,
-  csv: 'data-files/read_csv',
+/** Reads the rows of a table from the Parquet file of a release. Throws `BuildError`. */
+export function readBack<T extends Table>(database: Database, folder: string, table: T): Promise<RowOf<T>[]> {
+  return readParquet(database, join(folder, dataFile(table, 'parquet')), table)
 }
 
-const PERIODS: Reader = {
-  row: PeriodRow,
-  parquetTypes: { ...PARQUET_TYPES, days: 'INTEGER' },
-  csv: 'data-files/read_csv_of_periods',
-}
-
-const READERS: Readonly<Record<Table, Reader>> = { daily: DAYS, weekly: PERIODS, monthly: PERIODS }
-
-/** Reads the rows of a table from a release, with other code than wrote them where possible. Throws `BuildError`. */
-export async function readBack<T extends Table>(
+/** Reads the daily rows of a release from a text file, with other code than wrote them. Throws `BuildError`. */
+export function readDays(
   database: Database,
   folder: string,
-  table: T,
-  format: DataFormat = 'parquet',
-): Promise<RowOf<T>[]> {
-  const path = join(folder, dataFile(table, format))
-  const rows =
-    format === 'parquet'
-      ? await readParquet(database, path, table)
-      : await naming(path, format, () => readTextRows(database, path, { reader: READERS[table], format }))
-  return rows as RowOf<T>[]
+  format: Exclude<DataFormat, 'parquet'>,
+): Promise<RankingRow[]> {
+  const path = join(folder, dataFile('daily', format))
+  return naming(path, format, () => readTextRows(database, path, format))
 }
 
 async function readTextRows(
   database: Database,
   path: string,
-  { reader: { csv, row }, format }: { reader: Reader; format: Exclude<DataFormat, 'parquet'> },
+  format: Exclude<DataFormat, 'parquet'>,
 ): Promise<RankingRow[]> {
   switch (format) {
     case 'csv':
-      return database.rows<RankingRow>(csv, { path, compression: 'uncompressed' })
+      return database.rows<RankingRow>('data-files/read_csv', { path, compression: 'uncompressed' })
     case 'csv.gz':
-      return database.rows<RankingRow>(csv, { path, compression: 'gzip' })
+      return database.rows<RankingRow>('data-files/read_csv', { path, compression: 'gzip' })
     case 'json.gz':
-      return z.object({ data: z.array(row), meta: RankingMeta }).parse(JSON.parse((await readText(path)).toString()))
-        .data
+      return RankingResponse.parse(JSON.parse((await readText(path)).toString())).data
     case 'ndjson.gz':
       return (await readText(path))
         .toString()
         .split('\n')
         .slice(0, -1)
-        .map((line) => row.parse(JSON.parse(line)))
+        .map((line) => RankingRow.parse(JSON.parse(line)))
   }
 }
 
@@ -78,13 +57,11 @@ export async function readParquet<T extends Table = 'daily'>(
   path: string,
   table?: T,
 ): Promise<RowOf<T>[]> {
-  const { parquetTypes } = READERS[table ?? 'daily']
+  const expected = JSON.stringify(PARQUET_TYPES[table ?? 'daily'])
   return naming(path, 'Parquet', async () => {
     const { types, rows } = await database.typedRows<ParquetRow>('data-files/read_parquet', { path })
-    if (JSON.stringify(types) !== JSON.stringify(parquetTypes)) {
-      throw new BuildError(
-        `${path} has the columns ${JSON.stringify(types)} instead of ${JSON.stringify(parquetTypes)}`,
-      )
+    if (JSON.stringify(types) !== expected) {
+      throw new BuildError(`${path} has the columns ${JSON.stringify(types)} instead of ${expected}`)
     }
     return rows.map((row) => ({
       ...row,

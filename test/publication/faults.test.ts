@@ -36,20 +36,20 @@ describe('a build', () => {
 
   it('leaves a complete release current when the machine is lost, and the next build completes the rest', async () => {
     expect(ready.effects).toBeGreaterThan(150)
-    const { times, current } = await loseMachines(ready, everyOneAndTheLast(50, ready))
+    const { times, current } = await loseMachines(ready, everyOneAndTheLast(60, ready))
     expect(times).toBeGreaterThan(4)
     expect(current).toEqual(new Set(['20250310T110000Z', '20250310T130000Z']))
   })
 
   it.each(FAULTS)('reports a failure with %s and leaves a complete release current', async (fault) => {
-    expect((await haveFail(ready, fault, everyOne(110))).times).toBeGreaterThan(1)
+    expect((await haveFail(ready, fault, everyOne(140))).times).toBeGreaterThan(1)
   })
 })
 
 it('a new chain leaves a complete release current when the machine is lost, and the next build completes the rest', async () => {
   const ready = await makeReady(newChain)
   try {
-    const { current } = await loseMachines(ready, everyOneAndTheLast(100, ready))
+    const { current } = await loseMachines(ready, everyOneAndTheLast(130, ready))
     expect(current).toEqual(new Set(['20250310T110000Z', '20250310T130000Z']))
   } finally {
     await ready.remove()

@@ -123,7 +123,7 @@ describe('the first real build over the sample', () => {
     async (asOf) => {
       const { steps, expected } = await counted(asOf)
       const publicSteps = steps.flatMap((path, step) => (/public\/(?!\.)|new-chain/.test(path) ? [step] : []))
-      const chosen = publicSteps.filter((_, position) => position % 40 === 0 || position === 2)
+      const chosen = publicSteps.filter((_, position) => position % 50 === 0 || position === 2)
       for (const last of [...chosen, ...publicSteps.slice(-2)]) {
         await withSample(async (workspace) => {
           let taken = 0

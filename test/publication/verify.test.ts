@@ -213,7 +213,7 @@ describe('verify, where every hash was made to fit,', () => {
     const path = join(folderOf(workspace), name)
     await replaceInRelease(folderOf(workspace), name, edit(await readFile(path)))
     await relistReleases(workspace)
-    await expectNamed(workspace, `${name} holds the rows, but not in the form`)
+    await expectNamed(workspace, `${name} does not hold the rows in the form`)
   })
 
   it.each<[string, (text: string) => string, RegExp]>([
