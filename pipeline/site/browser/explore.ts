@@ -82,7 +82,7 @@ function explore(data: Tables, grains: readonly Grain[], source: Source): void {
   /** Loads a table and draws it, unless the view has changed meanwhile. On an error, days are shown. */
   function load(grain: Grain): void {
     status.textContent = `Loading the ${grain}s …`
-    data.load(grain).then(
+    data.load(grain)?.then(
       () => read.view.by === grain && draw(),
       (error: unknown) => {
         if (error instanceof GoneError) return showGone()

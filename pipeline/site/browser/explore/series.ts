@@ -5,7 +5,7 @@ import { compareSlugs, OTHER } from './row.ts'
 export const MOST_SERIES = 10
 
 export interface Series {
-  /** `rest` cells named models that are not drawn; `other` is the row of that name. */
+  /** `rest` sums named models that are not drawn; `other` is the row of that name. */
   kind: 'model' | 'rest' | 'other'
   name: string
   values: readonly (bigint | null)[]

@@ -20,18 +20,26 @@ const GONE = [404, 410]
 /** Reads each table once, when it is first needed. After an error it is read again. */
 export function tables(files: TableFiles) {
   const read = new Map<Grain, readonly Row[]>()
-  return {
-    rows: (grain: Grain): readonly Row[] | undefined => read.get(grain),
-    provisionalFrom: (grain: Grain): string | undefined => files[grain]?.provisional_from,
-    async load(grain: Grain): Promise<readonly Row[]> {
-      const { parquet = '' } = files[grain] ?? {}
+  const underWay = new Set<Grain>()
+
+  async function fetchRows(grain: Grain): Promise<void> {
+    const { parquet = '' } = files[grain] ?? {}
+    underWay.add(grain)
+    try {
       const answer = await fetch(parquet)
       if (GONE.includes(answer.status)) throw new GoneError()
       if (!answer.ok) throw new Error(`${parquet} was answered with ${answer.status}`)
-      const rows = await readRows(await answer.arrayBuffer(), { hasDays: grain !== 'day' })
-      read.set(grain, rows)
-      return rows
-    },
+      read.set(grain, await readRows(await answer.arrayBuffer(), { hasDays: grain !== 'day' }))
+    } finally {
+      underWay.delete(grain)
+    }
+  }
+
+  return {
+    rows: (grain: Grain): readonly Row[] | undefined => read.get(grain),
+    provisionalFrom: (grain: Grain): string | undefined => files[grain]?.provisional_from,
+    /** Undefined if the table is being read already. */
+    load: (grain: Grain): Promise<void> | undefined => (underWay.has(grain) ? undefined : fetchRows(grain)),
   }
 }
 
