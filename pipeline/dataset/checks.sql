@@ -54,7 +54,7 @@ HAVING count(*) FILTER (model_permaslug = $other) > 0 AND count(*) <= $top_model
 ORDER BY ALL
 
 -- name: out_of_order
--- Within a date or period tokens fall, equal ones stand in the order of their slugs, and the row of the rest comes last.
+-- Rows of a date or period have the most tokens first, equal ones in the order of their slugs, and the row of the rest last.
 WITH neighbour AS (
   SELECT
     *,

@@ -142,7 +142,8 @@ UNION ALL
 SELECT date, $other, tokens, $top_models + 1 FROM core_rest WHERE is_safe
 
 -- name: create_atoms
--- Each model apart, and what is left of the rest, are safe. So is each sum of them (docs/decisions/0027).
+-- Each model that is set apart is safe, and so is what is left of the rest. Every sum of these is safe, too
+-- (docs/decisions/0027).
 CREATE OR REPLACE TEMP TABLE core_atoms AS
 SELECT date, model_permaslug, tokens FROM core_apart
 UNION ALL
