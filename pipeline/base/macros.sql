@@ -396,4 +396,19 @@ CREATE OR REPLACE TEMP MACRO contributor_id(value) AS
 
 -- The id, unless it was made with another key: then nobody can say whose it is.
 CREATE OR REPLACE TEMP MACRO known_contributor(id) AS
-  CASE WHEN id[1:4] = unhex(getvariable('contributor_key_id')) THEN id END
+  CASE WHEN id[1:4] = unhex(getvariable('contributor_key_id')) THEN id END;
+
+-- A published CSV file as text, with '' for empty fields. `names` has each column as VARCHAR. It shares nothing with the
+-- code that writes these files.
+CREATE OR REPLACE TEMP MACRO published_csv(path, names) AS TABLE
+  SELECT coalesce(COLUMNS(*), '')
+  FROM read_csv(
+    path,
+    columns = names,
+    auto_detect = false,
+    header = true,
+    delim = ',',
+    quote = '"',
+    escape = '"',
+    parallel = false
+  )

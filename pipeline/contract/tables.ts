@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Manifest, provisionalFrom } from './manifest.ts'
+import { type Manifest, type ManifestDraft, provisionalFrom, type TableFacts } from './manifest.ts'
 import { RankingRow } from './ranking.ts'
 import { addDays, toInstant, type UtcDate } from './utc-date.ts'
 
@@ -33,6 +33,16 @@ export type PeriodRows = Readonly<Record<PeriodTable, readonly PeriodRow[]>>
 
 /** The JSON Schema of their rows, as published in the manifest. */
 export const PERIOD_ROW_SCHEMA = z.json().parse(z.toJSONSchema(PeriodRow))
+
+/** The tables that a release has. */
+export function tablesIn({ tables }: Pick<Manifest, 'tables'>): readonly Table[] {
+  return tables === undefined ? ['daily'] : TABLES
+}
+
+/** What a release has in a table; undefined if it does not have the table. */
+export function tableFacts(manifest: ManifestDraft, table: Table): TableFacts | undefined {
+  return table === 'daily' ? manifest : manifest.tables?.[table]
+}
 
 // Without more of date-fns: each of its modules takes a millisecond of the server's start.
 const FIRST: Readonly<Record<Table, (date: UtcDate) => UtcDate>> = {

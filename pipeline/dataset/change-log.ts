@@ -13,7 +13,7 @@ export interface TableRows {
 }
 
 /** The rows of a table; none if there is no such table. */
-export function rowsIn(release: TableRows | undefined, table: Table): readonly TableRow[] {
+export function rowsIn(release: Partial<TableRows> | undefined, table: Table): readonly TableRow[] {
   return (table === 'daily' ? release?.rows : release?.periods?.[table]) ?? []
 }
 

@@ -2,8 +2,9 @@ import type { Database } from '../base/database.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
 import type { DisclosureRule, Protected } from '../contract/disclosure.ts'
 import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
-import { GRAINS, TABLES, type Table, type TableRow } from '../contract/tables.ts'
+import { GRAINS, TABLES, type Table } from '../contract/tables.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
+import { rowsIn } from './change-log.ts'
 import type { Derived, PublishedRows } from './derived.ts'
 
 /** How much of a ranking without a rule the rule would not let through. A cell is one published number. */
@@ -152,10 +153,10 @@ export interface MeasuredRows {
 }
 
 /** Measures the rows of a release by the rule of `applyRule`. Rows without usage today are left out. */
-export async function unsafeRows(database: Database, { rows, periods }: PublishedRows): Promise<MeasuredRows[]> {
+export async function unsafeRows(database: Database, release: PublishedRows): Promise<MeasuredRows[]> {
   await database.script('disclosure/create_published')
   for (const table of TABLES) {
-    const own: readonly TableRow[] = table === 'daily' ? rows : (periods?.[table] ?? [])
+    const own = rowsIn(release, table)
     await database.append(
       'core_published',
       own.map(({ date, model_permaslug }) => [GRAINS[table], date, model_permaslug]),

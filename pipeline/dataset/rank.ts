@@ -62,11 +62,11 @@ export async function rank(
   const [published] = await database.rows<{ records: bigint; models: bigint }>('rank/published', dates)
   const rows = await database.rows<RankingRow>('rank/rows')
   const periods = await rankPeriods(database)
-  const dates_with_rows = new Set(rows.map(({ date }) => date))
+  const datesWithRows = new Set(rows.map(({ date }) => date))
   return {
     rows,
     periods,
-    splits: await findSplits(database, dates_with_rows, { frozen, isRuled: rule !== undefined }),
+    splits: await findSplits(database, datesWithRows, { frozen, isRuled: rule !== undefined }),
     published_records: published?.records ?? 0n,
     models: Number(published?.models ?? 0n),
     outside: await database.rows<Ranking['outside'][number]>('rank/outside', dates),

@@ -1,7 +1,8 @@
 import { counted } from '../base/numbers.ts'
 import type { TableChanges } from '../contract/change-log.ts'
+import type { RestatedPeriod } from '../contract/history.ts'
 import { type Manifest, type ManifestDraft, provisionalFrom } from '../contract/manifest.ts'
-import { firstProvisional, lastDateOf, PERIOD_TABLES, type PeriodTable, type Table } from '../contract/tables.ts'
+import { firstProvisional, lastDateOf, PERIOD_TABLES, type Table } from '../contract/tables.ts'
 import { datesBetween, type UtcDate } from '../contract/utc-date.ts'
 import type { IsFirst } from './first-dates.ts'
 
@@ -9,13 +10,10 @@ import type { IsFirst } from './first-dates.ts'
 export interface Restated {
   dates: UtcDate[]
   /** Weeks and months, by the date of their rows. */
-  periods: RestatedPeriod[]
+  periods: ChangedPeriod[]
 }
 
-export interface RestatedPeriod {
-  table: PeriodTable
-  date: UtcDate
-}
+type ChangedPeriod = Pick<RestatedPeriod, 'table' | 'date'>
 
 /**
  * Tells whether changed rows restate a release: they were final, or missing at that age (DESIGN.md §6.11). Rows of dates
@@ -54,7 +52,7 @@ const NAMED = 5
 const NOUNS = { daily: 'date', weekly: 'week', monthly: 'month' } as const
 
 /** Such as `2 final weeks and 1 final month`; empty if none. */
-export function countPeriods(periods: readonly RestatedPeriod[] = []): string {
+export function countPeriods(periods: readonly ChangedPeriod[] = []): string {
   const tables = Map.groupBy(periods, ({ table }) => table)
   return [...tables].map(([table, own]) => counted(own.length, `final ${NOUNS[table]}`)).join(' and ')
 }

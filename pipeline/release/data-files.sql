@@ -1,4 +1,4 @@
--- Writes the Parquet file of a release, and reads its data files back. The CSV reader shares no code with the writer.
+-- Writes the Parquet files of a release, and reads its data files back.
 
 -- name: write_parquet
 -- DuckDB sums to HUGEINT and would write DOUBLE, so cast here; the type is checked after writing.
@@ -21,18 +21,7 @@ COPY (
 FROM read_parquet($path, hive_partitioning = false) ORDER BY file_row_number
 
 -- name: read_csv
-SELECT *
-FROM read_csv(
-  $path,
-  columns = {date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR'},
-  compression = $compression,
-  auto_detect = false,
-  header = true,
-  delim = ',',
-  quote = '"',
-  escape = '"',
-  parallel = false
-)
+FROM published_csv($path, {date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR'})
 
 -- name: parquet_keys
 SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata($path) ORDER BY key

@@ -37,9 +37,8 @@ async function readTextRows(
 ): Promise<RankingRow[]> {
   switch (format) {
     case 'csv':
-      return database.rows<RankingRow>('data-files/read_csv', { path, compression: 'uncompressed' })
     case 'csv.gz':
-      return database.rows<RankingRow>('data-files/read_csv', { path, compression: 'gzip' })
+      return database.rows<RankingRow>('data-files/read_csv', { path })
     case 'json.gz':
       return RankingResponse.parse(JSON.parse((await readText(path)).toString())).data
     case 'ndjson.gz':

@@ -27,11 +27,12 @@ import {
   PERIOD_ROW_SCHEMA,
   type PeriodRows,
   type PeriodTable,
-  TABLES,
   type Table,
   type TableRow,
+  tablesIn,
 } from '../contract/tables.ts'
 import { addDays } from '../contract/utc-date.ts'
+import { rowsIn } from '../dataset/change-log.ts'
 import { markOldCounts } from '../dataset/old-counts.ts'
 import type { OldCounts } from '../raw/records.ts'
 import { describeDataset } from './documents/describe.ts'
@@ -127,8 +128,8 @@ export async function stageRelease(
   const { draft, rows, periods, texts, page, folder } = options
   const write = (name: string, content: string | Uint8Array) => files.write(join(folder, name), content)
   const data: { path: string; media_type: string; rows: number }[] = []
-  for (const table of periods === undefined ? (['daily'] as const) : TABLES) {
-    const own = table === 'daily' ? rows : (periods?.[table] ?? [])
+  for (const table of tablesIn(draft)) {
+    const own = rowsIn({ rows, periods }, table)
     await writeParquet(table, { draft, path: join(folder, dataFile(table, 'parquet')) }, database, files)
     for (const [name, bytes] of await renderRows(table, own, metaOf(draft))) await write(name, bytes)
     data.push(...dataFiles(table).map(({ path, media_type }) => ({ path, media_type, rows: own.length })))

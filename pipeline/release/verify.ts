@@ -9,7 +9,7 @@ import { contentHash } from '../base/text.ts'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { dataFile, dataFiles, MANIFEST_FILE, MODELS_FILE } from '../contract/release-files.ts'
-import type { PeriodRows, RowOf, Table, TableRow } from '../contract/tables.ts'
+import { type PeriodRows, type RowOf, type Table, type TableRow, tableFacts } from '../contract/tables.ts'
 import { verifyModels } from '../dataset/models-file.ts'
 import { verifyDisclosure } from './disclosure-file.ts'
 import { verifyDocuments } from './documents/verify.ts'
@@ -101,7 +101,7 @@ async function verifyRows<T extends Table>(
 
 /** The rows of a file must be those that the manifest lists for its table. */
 function verifyHash(path: string, table: Table, rows: readonly TableRow[], manifest: Manifest): void {
-  const listed = table === 'daily' ? manifest : manifest.tables?.[table]
+  const listed = tableFacts(manifest, table)
   const hash = contentHash(rows, table)
   if (rows.length === listed?.rows && hash === listed.content_hash) return
   throw new BuildError(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { type ContentHash, Manifest, ReleaseName } from '../../pipeline/contract/manifest.ts'
-import { TABLES } from '../../pipeline/contract/tables.ts'
+import { TABLES, tableFacts } from '../../pipeline/contract/tables.ts'
 import { jsonIfAny, readIfAny } from '../base/json-file.ts'
 import { remembered } from '../base/remembered.ts'
 
@@ -55,9 +55,9 @@ async function listedFacts(path: string, size: number): Promise<FileFacts | unde
 }
 
 /** A file named after a table holds its rows: rankings-daily.csv.gz */
-function contentHashOf({ content_hash, tables }: Manifest, path: string): ContentHash | undefined {
+function contentHashOf(manifest: Manifest, path: string): ContentHash | undefined {
   const table = TABLES.find((each) => path.startsWith(`rankings-${each}.`))
-  return table === 'daily' ? content_hash : table && tables?.[table].content_hash
+  return table && tableFacts(manifest, table)?.content_hash
 }
 
 function tagOf(sha256: string): string {

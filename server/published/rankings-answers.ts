@@ -1,6 +1,6 @@
 import { ruleInLine } from '../../pipeline/contract/disclosure.ts'
 import { type ContentHash, DATASET_PATH, LICENSE, type Manifest } from '../../pipeline/contract/manifest.ts'
-import { firstProvisional, type Table } from '../../pipeline/contract/tables.ts'
+import { firstProvisional, type Table, tableFacts } from '../../pipeline/contract/tables.ts'
 import { type Window, wholePeriods } from '../../pipeline/contract/window.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Answer, Dataset } from './dataset.ts'
@@ -105,7 +105,7 @@ function releaseHeaders(manifest: Manifest, table: Table): Record<string, string
 }
 
 export function contentHashOf(manifest: Manifest, table: Table): ContentHash {
-  const hash = table === 'daily' ? manifest.content_hash : manifest.tables?.[table].content_hash
+  const hash = tableFacts(manifest, table)?.content_hash
   if (hash === undefined) throw new Error(`${manifest.release} has no ${table} table`)
   return hash
 }

@@ -17,7 +17,7 @@ import {
 import { POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
 import { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { dataFile, MODELS_FILE } from '../../pipeline/contract/release-files.ts'
-import { PeriodRow, type Table, type TableRow } from '../../pipeline/contract/tables.ts'
+import { PeriodRow, type Table, type TableRow, tableFacts } from '../../pipeline/contract/tables.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { authorsOf } from './authors.ts'
 import { orderCheck } from './ranking-order.ts'
@@ -111,7 +111,7 @@ async function readListed({ folder, manifest }: Release, file: string): Promise<
 }
 
 function promisedOf(manifest: Manifest, table: Table): TableFacts {
-  const promised = table === 'daily' ? manifest : manifest.tables?.[table]
+  const promised = tableFacts(manifest, table)
   if (promised === undefined) throw new ReleaseError(`${manifest.release} has no ${table} table`)
   return promised
 }

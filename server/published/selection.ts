@@ -42,8 +42,10 @@ export async function selectRows(
     return ofModel.filter(({ row, rank }) => rank !== null && rank <= top && row.date >= first && row.date <= last)
   })
   if (wanted.has(OTHER)) {
-    for (const date of await table.between(first, last))
-      rows.push(...[restOf(date, top)].filter((row) => row !== undefined))
+    for (const date of await table.between(first, last)) {
+      const rest = restOf(date, top)
+      if (rest !== undefined) rows.push(rest)
+    }
   }
   return wanted.size === 1 ? rows : rows.toSorted(inPublishedOrder)
 }

@@ -4,6 +4,10 @@ import { queryParameter } from './combinators.ts'
 /** Digits only: no sign, space or exponent, and not empty (API.md § Order of checks). */
 const DIGITS = /^[0-9]+$/
 
+/** How many entries of a list are one page, where a request does not say it, and at most. */
+export const DEFAULT_LIMIT = 500
+export const MOST_ENTRIES = 1000
+
 export interface Page {
   offset: number
   limit: number

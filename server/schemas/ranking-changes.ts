@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { ChangeRow } from '../../pipeline/contract/change-log.ts'
-import { ContentHash, ReleaseName } from '../../pipeline/contract/manifest.ts'
-import { DATASET_VERSION, RankingRow, Timestamp } from '../../pipeline/contract/ranking.ts'
+import { LatestPointer } from '../../pipeline/contract/manifest.ts'
+import { DATASET_VERSION, RankingRow } from '../../pipeline/contract/ranking.ts'
 import { PeriodRow } from '../../pipeline/contract/tables.ts'
-import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { Period } from './rankings.ts'
 
 /** How to turn a row of one release into that of another. What is not there is null. */
@@ -17,12 +16,12 @@ export const RankingChange = z.object({
 export type RankingChange = z.infer<typeof RankingChange>
 
 /** A release that was compared. The dates are those of the release, the hash is that of the table. */
-export const ComparedRelease = z.object({
-  release: ReleaseName,
-  as_of: Timestamp,
-  start_date: UtcDate,
-  end_date: UtcDate,
-  content_hash: ContentHash,
+export const ComparedRelease = LatestPointer.pick({
+  release: true,
+  as_of: true,
+  start_date: true,
+  end_date: true,
+  content_hash: true,
 })
 export type ComparedRelease = z.infer<typeof ComparedRelease>
 

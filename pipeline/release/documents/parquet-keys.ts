@@ -1,5 +1,5 @@
 import type { Manifest } from '../../contract/manifest.ts'
-import type { Table } from '../../contract/tables.ts'
+import { type Table, tableFacts } from '../../contract/tables.ts'
 
 export const PARQUET_KEY_MEANINGS = {
   title: 'title of the dataset',
@@ -23,7 +23,7 @@ export function parquetKeys(
   manifest: Omit<Manifest, 'files'>,
   table: Table = 'daily',
 ): Partial<Record<keyof typeof PARQUET_KEY_MEANINGS, string>> {
-  const { publisher, license, synthetic, dataset, release, as_of, version, content_hash, attribution } = manifest
+  const { publisher, license, synthetic, dataset, release, as_of, version, attribution } = manifest
   const { start_date, end_date } = manifest
   return {
     title: publisher.title,
@@ -36,7 +36,7 @@ export function parquetKeys(
     release,
     as_of,
     schema_version: version,
-    content_hash: table === 'daily' ? content_hash : (manifest.tables?.[table].content_hash ?? ''),
+    content_hash: tableFacts(manifest, table)?.content_hash ?? '',
     synthetic: String(synthetic),
   }
 }

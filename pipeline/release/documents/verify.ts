@@ -6,7 +6,7 @@ import { BuildError } from '../../base/errors.ts'
 import { parseJson } from '../../base/json.ts'
 import type { Manifest } from '../../contract/manifest.ts'
 import { dataFile } from '../../contract/release-files.ts'
-import { TABLES, type Table } from '../../contract/tables.ts'
+import { type Table, tablesIn } from '../../contract/tables.ts'
 import { parquetKeys } from './parquet-keys.ts'
 
 interface ListedFile {
@@ -34,7 +34,7 @@ export async function verifyDocuments(database: Database, folder: string, manife
     throw new BuildError(`${join(folder, name)} does not name release ${manifest.release} and its content_hash`)
   }
   if (!files.has('datapackage.json')) return
-  for (const table of manifest.tables === undefined ? (['daily'] as const) : TABLES) {
+  for (const table of tablesIn(manifest)) {
     await verifyParquetKeys(database, folder, { manifest, table })
   }
 }

@@ -42,6 +42,18 @@ export interface Operation {
   errors: ErrorStatus[]
 }
 
+/** Headers of every answer from the ranking. */
+const RANKING_HEADERS: Operation['answer']['headers'] = [
+  'ETag',
+  'Last-Modified',
+  'Cache-Control',
+  'Vary',
+  'Link',
+  'X-Attribution',
+  'X-Content-Hash',
+  'X-Dataset-Disclosure',
+]
+
 export const OPERATIONS: Operation[] = [
   {
     operationId: 'getCurrentKey',
@@ -78,19 +90,7 @@ export const OPERATIONS: Operation[] = [
       otherSchema: 'RankingSelectionResponse',
       description: 'The rows of the window. Dates without rows are absent.',
       example: examples.rankingResponse,
-      headers: [
-        'ETag',
-        'Last-Modified',
-        'Cache-Control',
-        'Vary',
-        'Link',
-        'X-Attribution',
-        'X-Content-Hash',
-        'X-Dataset-Disclosure',
-        'X-Dataset-End-Date',
-        'X-Provisional-From',
-        'X-Total-Count',
-      ],
+      headers: [...RANKING_HEADERS, 'X-Dataset-End-Date', 'X-Provisional-From', 'X-Total-Count'],
       has304: true,
       texts: {
         [MEDIA_TYPE_OF.csv]: {
@@ -117,17 +117,7 @@ export const OPERATIONS: Operation[] = [
       schema: 'RankingChangesResponse',
       description: 'The changes, and the releases that were compared.',
       example: examples.rankingChangesResponse,
-      headers: [
-        'ETag',
-        'Last-Modified',
-        'Cache-Control',
-        'Vary',
-        'Link',
-        'X-Attribution',
-        'X-Content-Hash',
-        'X-Dataset-Disclosure',
-        'X-Provisional-From',
-      ],
+      headers: [...RANKING_HEADERS, 'X-Provisional-From'],
       has304: true,
       texts: {
         [MEDIA_TYPE_OF.csv]: {

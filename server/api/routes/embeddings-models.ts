@@ -1,15 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { CONTENT_TYPE_OF } from '../../published/formats.ts'
-import { limitParameter, OffsetParameter, type Page } from '../../schemas/pagination.ts'
+import { DEFAULT_LIMIT, limitParameter, MOST_ENTRIES, OffsetParameter, type Page } from '../../schemas/pagination.ts'
 import type { EmbeddingsCatalogue } from '../../store/embeddings-models.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
-const DEFAULT_LIMIT = 500
-
 export const ListEmbeddingsModelsQuery = z.object({
   offset: OffsetParameter,
-  limit: limitParameter({ maximum: 1000 }),
+  limit: limitParameter({ maximum: MOST_ENTRIES }),
 })
 
 /** `GET /embeddings/models` (SPECIFICATION.md § Endpoints 4, API.md). */

@@ -4,10 +4,7 @@ import { TOP_MODELS } from '../../../pipeline/contract/ranking.ts'
 import type { Selection } from '../../published/selected-answers.ts'
 import { FIELDS, type Field } from '../../published/selection.ts'
 import { queryParameter, quoted, repeatableParameter } from '../../schemas/combinators.ts'
-import { limitParameter, OffsetParameter } from '../../schemas/pagination.ts'
-
-export const DEFAULT_LIMIT = 500
-const MOST_ROWS = 1000
+import { DEFAULT_LIMIT, limitParameter, MOST_ENTRIES, OffsetParameter } from '../../schemas/pagination.ts'
 
 const TopParameter = z
   .string()
@@ -59,7 +56,7 @@ export const SELECTION_PARAMETERS = {
       'The columns of the answer and their order, separated by commas. `rank` and `share` (6 decimals) are of the whole table; `rank` is null for `other`, `author` where it is unknown.',
     explode: false,
   }),
-  limit: limitParameter({ maximum: MOST_ROWS }).meta({
+  limit: limitParameter({ maximum: MOST_ENTRIES }).meta({
     description: `How many rows to return at most: with \`offset\` alone ${DEFAULT_LIMIT}. Without both, all rows.`,
     examples: undefined,
   }),
