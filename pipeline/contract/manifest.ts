@@ -148,6 +148,8 @@ const EntryFields = LatestPointer.extend({
   status: z.enum(['current', 'superseded', 'withdrawn']).optional(),
   superseded_by: ReleaseName.optional(),
   withdrawal: Withdrawal.optional(),
+  /** The data files of the release are gone; the history has its rows. */
+  dropped: z.literal(true).optional(),
 })
 
 /** One release. `previous` is the previous entry's `hash`, which covers the fields above it; those below may change. */

@@ -9,10 +9,16 @@ import { TOMBSTONE_FILE } from './tombstone.ts'
 export const INDEX_FILE = 'releases/index.json'
 export const COVERAGE_FILE = 'coverage.json'
 export const RESTATEMENTS_FILE = 'restatements.json'
+/** What all releases say that were not withdrawn, in one table. */
+export const HISTORY_FILES = { parquet: 'history.parquet', csv: 'history.csv.gz' } as const
 
 export const INDEX_PATH = `${DATASET_PATH}/${INDEX_FILE}`
 export const COVERAGE_PATH = `${DATASET_PATH}/${COVERAGE_FILE}`
 export const RESTATEMENTS_PATH = `${DATASET_PATH}/${RESTATEMENTS_FILE}`
+export const HISTORY_PATHS = {
+  parquet: `${DATASET_PATH}/${HISTORY_FILES.parquet}`,
+  csv: `${DATASET_PATH}/${HISTORY_FILES.csv}`,
+} as const
 export const CROISSANT_PATH = `${DATASET_PATH}/croissant.json`
 /** The one link, to the folder of the current release. A copy may hold that folder's files instead. */
 export const LATEST_PATH = `${DATASET_PATH}/latest`
@@ -43,6 +49,7 @@ export const STEPS = [
   'periods',
   'restatements',
   'coverage',
+  'history',
   'index',
   'site',
   'latest',
@@ -78,6 +85,7 @@ const TABLE: readonly [RegExp, Step, CacheClass, PublishedPath['readers']][] = [
   [under('(daily|monthly)(/|$)'), 'periods', 'pointer', 'programs'],
   [exactly(RESTATEMENTS_PATH), 'restatements', 'pointer', 'programs'],
   [exactly(COVERAGE_PATH), 'coverage', 'pointer', 'programs'],
+  [exactly(...Object.values(HISTORY_PATHS)), 'history', 'pointer', 'programs'],
   [under('latest(/|$)'), 'latest', 'pointer', 'programs'],
   [exactly(POINTER_PATH), 'pointer', 'pointer', 'programs'],
   [exactly(CATALOG_FILE), 'catalog', 'pointer', 'programs'],

@@ -32,6 +32,7 @@ import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { readManifest } from '../release/verify.ts'
 import { renderApi } from '../site/api.ts'
 import { followReleases } from './follow.ts'
+import { followHistory } from './follow-history.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree } from './next-tree.ts'
 import { changedPages } from './pages.ts'
@@ -225,6 +226,7 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
   const path = tree.pathOf(releasePath(current.release))
   const manifest = await readManifest(path)
+  await followHistory(tree, index, manifest, database)
   const api = await renderApi(path, manifest, tree.folder.dataDir)
   const { pages, note } = await changedPages(tree, { manifest, index }, database)
   const manifests = new Map([[current.release, manifest]])

@@ -51,11 +51,8 @@ export function appendRelease(
 }
 
 /** True if an entry agrees with the manifest. The entry's own hash does not prove that. */
-export function isEntryOf(
-  { hash: _hash, status: _status, superseded_by: _successor, withdrawal: _why, ...facts }: ReleaseEntry,
-  manifest: Manifest,
-  manifestSha256: string,
-): boolean {
+export function isEntryOf(entry: ReleaseEntry, manifest: Manifest, manifestSha256: string): boolean {
+  const { hash: _, ...facts } = hashedFields(entry)
   const { salt, previous } = facts
   return (
     JSON.stringify(facts) === JSON.stringify(factsOf(manifest, { manifest_sha256: manifestSha256, salt, previous }))
@@ -67,21 +64,27 @@ export function currentEntry(index: ReleaseIndex): ReleaseEntry | undefined {
   return index.releases.findLast(({ status }) => status !== 'withdrawn')
 }
 
+/** The entries of releases that were not withdrawn, oldest first. */
+export function standingEntries(index: ReleaseIndex): ReleaseEntry[] {
+  return index.releases.filter(({ status }) => status !== 'withdrawn')
+}
+
 /** The releases that were not withdrawn, oldest first. */
 export function standingReleases(index: ReleaseIndex): ReleaseName[] {
-  return index.releases.filter(({ status }) => status !== 'withdrawn').map(({ release }) => release)
+  return standingEntries(index).map(({ release }) => release)
 }
 
 /** Sets the status of each entry: the newest that was not withdrawn is current. */
 export function withStatus(index: ReleaseIndex): ReleaseIndex {
   let successor: ReleaseEntry | undefined
   const newestFirst = index.releases.toReversed().map((entry): ReleaseEntry => {
-    const { status, superseded_by: _, withdrawal, ...facts } = entry
+    const { status, withdrawal, dropped } = entry
+    const facts = hashedFields(entry)
     if (status === 'withdrawn') return { ...facts, status, ...(withdrawal && { withdrawal }) }
     const changed: ReleaseEntry =
       successor === undefined
         ? { ...facts, status: 'current' }
-        : { ...facts, status: 'superseded', superseded_by: successor.release }
+        : { ...facts, status: 'superseded', superseded_by: successor.release, ...(dropped && { dropped }) }
     successor = entry
     return changed
   })
@@ -93,7 +96,13 @@ export function toPointer(entry: ReleaseEntry): LatestPointer {
   return { release, as_of, start_date, end_date, rows, content_hash: hashesOf(entry).content_hash, path }
 }
 
-type Facts = Omit<ReleaseEntry, 'hash' | 'status' | 'superseded_by' | 'withdrawal'>
+type Facts = Omit<ReleaseEntry, 'hash' | 'status' | 'superseded_by' | 'withdrawal' | 'dropped'>
+
+/** What never changes of an entry: its hash, and the fields that it covers. */
+function hashedFields(entry: ReleaseEntry): Facts & Pick<ReleaseEntry, 'hash'> {
+  const { status: _status, superseded_by: _successor, withdrawal: _why, dropped: _dropped, ...facts } = entry
+  return facts
+}
 
 function factsOf(
   manifest: Manifest,
@@ -127,7 +136,7 @@ function entryHash(facts: Facts): string {
 function verifyChain(index: ReleaseIndex, path: string): void {
   let previous: string | null = null
   for (const entry of index.releases) {
-    const { hash, status: _status, superseded_by: _successor, withdrawal: _why, ...facts } = entry
+    const { hash, ...facts } = hashedFields(entry)
     // What was hashed is not there any more: the next entry's `previous` still binds the hash.
     const isRight = isErased(entry) || entryHash(facts) === hash
     if (facts.previous !== previous || !isRight) {

@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import type { Database } from '../base/database.ts'
+import type { Database, SqlParameters } from '../base/database.ts'
 import { BuildError, naming } from '../base/errors.ts'
+import { isThere } from '../base/files.ts'
+import type { ReleaseName } from '../contract/manifest.ts'
+import { HISTORY_FILES } from '../contract/published-paths.ts'
 import { RankingResponse, RankingRow } from '../contract/ranking.ts'
 import { type DataFormat, dataFile } from '../contract/release-files.ts'
 import type { RowOf, Table } from '../contract/tables.ts'
@@ -15,9 +18,28 @@ const PARQUET_TYPES = { daily: DAYS, weekly: PERIODS, monthly: PERIODS }
 /** A row of a Parquet file that has the right types. */
 type ParquetRow = { date: Date; model_permaslug: string; total_tokens: bigint; days?: number }
 
-/** Reads the rows of a table from the Parquet file of a release. Throws `BuildError`. */
-export function readBack<T extends Table>(database: Database, folder: string, table: T): Promise<RowOf<T>[]> {
-  return readParquet(database, join(folder, dataFile(table, 'parquet')), table)
+/**
+ * Reads the rows of a table from the Parquet file of a release; from the history beside the releases if the file was
+ * dropped. Throws `BuildError`.
+ */
+export async function readBack<T extends Table>(database: Database, folder: string, table: T): Promise<RowOf<T>[]> {
+  const path = join(folder, dataFile(table, 'parquet'))
+  const history = join(folder, '..', '..', HISTORY_FILES.parquet)
+  const isDropped = !(await isThere(path)) && (await isThere(history))
+  return isDropped
+    ? readHistory(database, history, { release: basename(folder), table })
+    : readParquet(database, path, table)
+}
+
+/** Reads the rows of a table as a release has them from a `history.parquet`. Throws `BuildError`. */
+export function readHistory<T extends Table>(
+  database: Database,
+  path: string,
+  { release, table }: { release: ReleaseName; table: T },
+): Promise<RowOf<T>[]> {
+  const statement = table === 'daily' ? 'history-table/read_rows' : 'history-table/read_rows_of_periods'
+  const parameters = { path, release, ...(table !== 'daily' && { table }) }
+  return readRows(database, path, table, { statement, parameters })
 }
 
 /** Reads the daily rows of a release from a text file, with other code than wrote them. Throws `BuildError`. */
@@ -56,9 +78,18 @@ export async function readParquet<T extends Table = 'daily'>(
   path: string,
   table?: T,
 ): Promise<RowOf<T>[]> {
-  const expected = JSON.stringify(PARQUET_TYPES[table ?? 'daily'])
+  return readRows(database, path, table ?? 'daily', { statement: 'data-files/read_parquet', parameters: { path } })
+}
+
+async function readRows<T extends Table>(
+  database: Database,
+  path: string,
+  table: Table,
+  { statement, parameters }: { statement: string; parameters: SqlParameters },
+): Promise<RowOf<T>[]> {
+  const expected = JSON.stringify(PARQUET_TYPES[table])
   return naming(path, 'Parquet', async () => {
-    const { types, rows } = await database.typedRows<ParquetRow>('data-files/read_parquet', { path })
+    const { types, rows } = await database.typedRows<ParquetRow>(statement, parameters)
     if (JSON.stringify(types) !== expected) {
       throw new BuildError(`${path} has the columns ${JSON.stringify(types)} instead of ${expected}`)
     }

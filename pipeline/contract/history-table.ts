@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { ReleaseName } from './manifest.ts'
+import { RankingRow } from './ranking.ts'
+import { PeriodRow, TABLES } from './tables.ts'
+
+/**
+ * A row of the history: the table of what all releases say, but for withdrawn ones. The row stands in each release from
+ * `valid_from` up to, but without, `valid_to`. Equal rows of consecutive releases are one row of the history.
+ */
+export const HistoryRow = z.object({
+  table: z.enum(TABLES),
+  ...RankingRow.shape,
+  /** How many dates were summed; null in the daily table. */
+  days: PeriodRow.shape.days.nullable(),
+  /** The place of the row among those of its date in published order, from 1. */
+  position: z.int().positive(),
+  valid_from: ReleaseName,
+  /** The first release that does not have the row any more; null if the current release has it. */
+  valid_to: ReleaseName.nullable(),
+})
+export type HistoryRow = z.infer<typeof HistoryRow>
+
+/** The columns of `history.parquet` and `history.csv.gz`, in order. What is null is empty in the CSV. */
+export const HISTORY_COLUMNS = HistoryRow.keyof().options
+
+/** Whether a row stands in a release. The names of releases sort by their instants. */
+export function standsIn({ valid_from, valid_to }: Pick<HistoryRow, 'valid_from' | 'valid_to'>, release: ReleaseName) {
+  return valid_from <= release && (valid_to === null || valid_to > release)
+}

@@ -1,0 +1,103 @@
+-- The history: what all releases say that were not withdrawn, in one table. A row stands in each release from `valid_from`
+-- up to, but without, `valid_to`.
+
+-- name: create_empty
+CREATE OR REPLACE TEMP TABLE history_rows (
+  "table" VARCHAR, date DATE, model_permaslug VARCHAR, total_tokens BIGINT, days INTEGER, position INTEGER,
+  valid_from VARCHAR, valid_to VARCHAR
+)
+
+-- name: read
+CREATE OR REPLACE TEMP TABLE history_rows AS
+FROM read_parquet($path, hive_partitioning = false)
+
+-- name: create_release
+-- The rows of one release, table by table.
+CREATE OR REPLACE TEMP TABLE history_release (
+  "table" VARCHAR, date DATE, model_permaslug VARCHAR, total_tokens BIGINT, days INTEGER, position INTEGER
+)
+
+-- name: add_table
+-- The daily table has no days.
+INSERT INTO history_release BY NAME
+SELECT
+  *,
+  $table AS "table",
+  row_number() OVER (PARTITION BY date ORDER BY file_row_number) AS position
+FROM read_parquet($path, hive_partitioning = false)
+
+-- name: close_rows
+-- Ends the rows that the release does not have any more.
+UPDATE history_rows AS old
+SET valid_to = $release
+WHERE valid_to IS NULL AND NOT EXISTS (
+  FROM history_release AS new
+  WHERE new."table" = old."table" AND new.date = old.date AND new.model_permaslug = old.model_permaslug
+    AND new.total_tokens = old.total_tokens AND new.days IS NOT DISTINCT FROM old.days AND new.position = old.position
+)
+
+-- name: open_rows
+-- Begins the rows that the release has and the one before it had not.
+INSERT INTO history_rows
+SELECT *, $release AS valid_from, NULL AS valid_to
+FROM history_release AS new
+WHERE NOT EXISTS (
+  FROM history_rows AS old
+  WHERE old.valid_to IS NULL AND new."table" = old."table" AND new.date = old.date
+    AND new.model_permaslug = old.model_permaslug AND new.total_tokens = old.total_tokens
+    AND new.days IS NOT DISTINCT FROM old.days AND new.position = old.position
+)
+
+-- name: keep_releases
+-- Takes out all releases but those of `kept`: a row that began or ended with one of them does so with the next that is
+-- kept. Rows that only releases in between had are gone, and equal rows that now meet become one.
+CREATE OR REPLACE TEMP TABLE history_rows AS
+WITH kept AS (SELECT unnest($kept) AS name),
+moved AS (
+  SELECT row.* REPLACE (first.name AS valid_from, past.name AS valid_to)
+  FROM history_rows AS row
+  ASOF JOIN kept AS first ON row.valid_from <= first.name
+  ASOF LEFT JOIN kept AS past ON row.valid_to <= past.name
+),
+begins AS (
+  SELECT *, valid_from IS DISTINCT FROM lag(valid_to) OVER same_row AS is_first
+  FROM moved
+  WHERE valid_from IS DISTINCT FROM valid_to
+  WINDOW same_row AS (PARTITION BY "table", date, model_permaslug, total_tokens, days, position ORDER BY valid_from)
+),
+numbered AS (
+  SELECT *, count_if(is_first) OVER same_row AS interval_number
+  FROM begins
+  WINDOW same_row AS (PARTITION BY "table", date, model_permaslug, total_tokens, days, position ORDER BY valid_from)
+)
+SELECT
+  "table", date, model_permaslug, total_tokens, days, position,
+  min(valid_from) AS valid_from,
+  arg_max_null(valid_to, valid_from) AS valid_to
+FROM numbered
+GROUP BY "table", date, model_permaslug, total_tokens, days, position, interval_number
+
+-- name: write_parquet
+COPY (
+  FROM history_rows
+  ORDER BY list_position(['daily', 'weekly', 'monthly'], "table"), date, valid_from, position
+) TO $path (FORMAT parquet, COMPRESSION zstd, KV_METADATA $metadata)
+
+-- name: write_csv
+COPY (
+  FROM history_rows
+  ORDER BY list_position(['daily', 'weekly', 'monthly'], "table"), date, valid_from, position
+) TO $path (FORMAT csv, HEADER, COMPRESSION gzip)
+
+-- name: read_rows
+-- The rows of a table as one release has them. Without days, they are those of the daily table.
+SELECT date, model_permaslug, total_tokens
+FROM read_parquet($path, hive_partitioning = false)
+WHERE "table" = 'daily' AND valid_from <= $release AND (valid_to IS NULL OR valid_to > $release)
+ORDER BY date, position
+
+-- name: read_rows_of_periods
+SELECT date, model_permaslug, total_tokens, days
+FROM read_parquet($path, hive_partitioning = false)
+WHERE "table" = $table AND valid_from <= $release AND (valid_to IS NULL OR valid_to > $release)
+ORDER BY date, position

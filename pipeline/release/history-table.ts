@@ -1,0 +1,83 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Database } from '../base/database.ts'
+import { BuildError, naming } from '../base/errors.ts'
+import { isThere } from '../base/files.ts'
+import { parse } from '../base/json.ts'
+import { type Manifest, ReleaseName } from '../contract/manifest.ts'
+import { DATASET_VERSION } from '../contract/ranking.ts'
+import { dataFile } from '../contract/release-files.ts'
+import { tablesIn } from '../contract/tables.ts'
+import { parquetKeys } from './documents/parquet-keys.ts'
+
+/** The releases of a history. */
+export interface HistoryReleases {
+  /** Those that were not withdrawn, oldest first. */
+  releases: readonly ReleaseName[]
+  /** The `hash` of the newest of them in the index: it tells chains apart. */
+  entry: string
+}
+
+const Footer = z.object({
+  table: z.literal('history'),
+  schema_version: z.literal(DATASET_VERSION),
+  releases: z.string().transform((names) => names.split(' ').map((name) => ReleaseName.parse(name))),
+  entry: z.string(),
+})
+
+/** The releases of a `history.parquet`; undefined if there is no such file. Throws `BuildError`. */
+export async function readHistoryReleases(database: Database, path: string): Promise<HistoryReleases | undefined> {
+  if (!(await isThere(path))) return undefined
+  const readKeys = () => database.rows<{ key: string; value: string }>('data-files/parquet_keys', { path })
+  const keys = Object.fromEntries((await naming(path, 'Parquet', readKeys)).map(({ key, value }) => [key, value]))
+  return parse(Footer, keys, `the footer of ${path}`, BuildError)
+}
+
+/** The history in the table `history_rows` of a database. Its rows follow from the releases, however it came about. */
+export class HistoryTable {
+  readonly #database: Database
+
+  private constructor(database: Database) {
+    this.#database = database
+  }
+
+  static async empty(database: Database): Promise<HistoryTable> {
+    await database.run('history-table/create_empty')
+    return new HistoryTable(database)
+  }
+
+  /** Throws `BuildError` for a damaged file. */
+  static async read(database: Database, path: string): Promise<HistoryTable> {
+    await naming(path, 'Parquet', () => database.run('history-table/read', { path }))
+    return new HistoryTable(database)
+  }
+
+  /** Adds a release that is newer than all others, from its Parquet files. */
+  async add(folder: string, manifest: Manifest): Promise<void> {
+    const { release } = manifest
+    await this.#database.run('history-table/create_release')
+    for (const table of tablesIn(manifest)) {
+      const path = join(folder, dataFile(table, 'parquet'))
+      await naming(path, 'Parquet', () => this.#database.run('history-table/add_table', { path, table }))
+    }
+    await this.#database.run('history-table/close_rows', { release })
+    await this.#database.run('history-table/open_rows', { release })
+  }
+
+  /** Takes out all releases but these, oldest first. Needs none of their files. */
+  async keep(releases: readonly ReleaseName[]): Promise<void> {
+    await this.#database.run('history-table/keep_releases', { kept: releases })
+  }
+
+  /** Writes both files. `current` is the manifest of the current release. The caller flushes them. */
+  async write(
+    places: { parquet: string; csv: string },
+    { releases, entry }: HistoryReleases,
+    current: Manifest,
+  ): Promise<void> {
+    const { release: _release, as_of: _as_of, content_hash: _rows, ...keys } = parquetKeys(current)
+    const metadata = { ...keys, table: 'history', releases: releases.join(' '), entry }
+    await this.#database.run('history-table/write_parquet', { path: places.parquet, metadata })
+    await this.#database.run('history-table/write_csv', { path: places.csv })
+  }
+}
