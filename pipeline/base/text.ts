@@ -23,8 +23,8 @@ export function writeNdjson(rows: readonly TableRow[]): Buffer {
 }
 
 /** Gzip that depends on the content alone: no time, name or operating system in the header. */
-export async function gzip(bytes: Uint8Array): Promise<Buffer> {
-  const compressed = await promisify(gzipOnThread)(bytes, { level: constants.Z_BEST_COMPRESSION })
+export async function gzip(bytes: Uint8Array, level: number = constants.Z_BEST_COMPRESSION): Promise<Buffer> {
+  const compressed = await promisify(gzipOnThread)(bytes, { level })
   compressed.writeUInt8(GZIP_SYSTEM_UNKNOWN, GZIP_SYSTEM_OFFSET)
   return compressed
 }

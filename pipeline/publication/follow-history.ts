@@ -32,8 +32,7 @@ export async function followHistory(
     await table.add(folder, await readManifest(folder))
   }
   const places = { parquet: await tree.reserve(HISTORY_PATHS.parquet), csv: await tree.reserve(HISTORY_PATHS.csv) }
-  await table.write(places, { releases, entry: standing.at(-1)?.hash ?? '' }, current)
-  for (const place of Object.values(places)) await tree.folder.files.flush(place)
+  await table.write(places, { releases, entry: standing.at(-1)?.hash ?? '' }, current, tree.folder.files)
 }
 
 /** A new chain may use the names of another one, but not its hashes. */

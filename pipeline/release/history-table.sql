@@ -87,7 +87,7 @@ COPY (
 COPY (
   FROM history_rows
   ORDER BY list_position(['daily', 'weekly', 'monthly'], "table"), date, valid_from, position
-) TO $path (FORMAT csv, HEADER, COMPRESSION gzip)
+) TO $path (FORMAT csv, HEADER)
 
 -- name: read_rows
 -- The rows of a table as one release has them. Without days, they are those of the daily table.

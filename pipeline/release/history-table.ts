@@ -1,9 +1,11 @@
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Database } from '../base/database.ts'
 import { BuildError, naming } from '../base/errors.ts'
-import { isThere } from '../base/files.ts'
+import { type Files, isThere } from '../base/files.ts'
 import { parse } from '../base/json.ts'
+import { gzip } from '../base/text.ts'
 import { type Manifest, ReleaseName } from '../contract/manifest.ts'
 import { DATASET_VERSION } from '../contract/ranking.ts'
 import { dataFile } from '../contract/release-files.ts'
@@ -24,6 +26,9 @@ const Footer = z.object({
   releases: z.string().transform((names) => names.split(' ').map((name) => ReleaseName.parse(name))),
   entry: z.string(),
 })
+
+/** The file is written anew with each release: best compression takes five times as long for 4 % fewer bytes. */
+const GZIP_LEVEL = 6
 
 /** The releases of a `history.parquet`; undefined if there is no such file. Throws `BuildError`. */
 export async function readHistoryReleases(database: Database, path: string): Promise<HistoryReleases | undefined> {
@@ -69,15 +74,18 @@ export class HistoryTable {
     await this.#database.run('history-table/keep_releases', { kept: releases })
   }
 
-  /** Writes both files. `current` is the manifest of the current release. The caller flushes them. */
+  /** Writes both files. `current` is the manifest of the current release. */
   async write(
     places: { parquet: string; csv: string },
     { releases, entry }: HistoryReleases,
     current: Manifest,
+    files: Files,
   ): Promise<void> {
     const { release: _release, as_of: _as_of, content_hash: _rows, ...keys } = parquetKeys(current)
     const metadata = { ...keys, table: 'history', releases: releases.join(' '), entry }
     await this.#database.run('history-table/write_parquet', { path: places.parquet, metadata })
+    await files.flush(places.parquet)
     await this.#database.run('history-table/write_csv', { path: places.csv })
+    await files.write(places.csv, await gzip(await readFile(places.csv), GZIP_LEVEL))
   }
 }
