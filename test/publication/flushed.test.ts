@@ -28,7 +28,7 @@ it.each(SCENARIOS)('a $name renames nothing that was not flushed to disk', async
       const made = name === 'copy' ? second : first
       if (name === 'copyTo') waiting.add(made)
       if (MAKES_AN_ENTRY.includes(name)) waiting.add(dirname(made))
-      if (name === 'flush') forget((path) => path === first)
+      if (name === 'flush' || name === 'write') forget((path) => path === first)
       if (name === 'flush') flushed.push(first)
       if (name === 'flush' && first === workspace.publicDir) isNoteLost = false
       if (name === 'rename' && isNoteLost) unnoted.push(first)

@@ -104,6 +104,7 @@ const ORDER: [string, RegExp][] = [
   ['days and months', /\/(daily|monthly)\//],
   ['restatements', /\/restatements\.json$/],
   ['coverage', /\/coverage\.json$/],
+  ['history', /\/history\.(parquet|csv\.gz)$/],
   ['index', /\/releases\/index\.json$/],
   ['site', /^(?!(catalog|feed)\b)[^/]+$|^(models|coverage|changelog|api|assets)\//],
   ['site', new RegExp(`^${DATASET}/croissant\\.json$`)],
