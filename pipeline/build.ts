@@ -21,6 +21,7 @@ import {
 } from './contract/manifest.ts'
 import { type RankingRow, sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
+import type { Retention } from './contract/retention.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import { tableChanges } from './dataset/change-log.ts'
 import { type Changes, changedFacts, compareTables } from './dataset/changes.ts'
@@ -52,8 +53,9 @@ import { type ChosenChain, findChain, keepChain, previewHistory } from './public
 import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
-import { publish, recover } from './publication/publish.ts'
+import { publish, publishDropped, recover } from './publication/publish.ts'
 import { factsToKeep, keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
+import { newlyDropped, notKept } from './publication/retention.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
 import type { Sources } from './raw/sources.ts'
@@ -66,7 +68,7 @@ import {
 } from './release/disclosed.ts'
 import { type CurrentRelease, type DisclosureControl, openControl, rankingRule } from './release/disclosure-control.ts'
 import { type DraftChanges, describeChanges, type Explanation } from './release/draft-changes.ts'
-import { currentEntry } from './release/index.ts'
+import { currentEntry, standingReleases } from './release/index.ts'
 import { publicHashes } from './release/input-names.ts'
 import { type Input, keepFacts, keptWarnings } from './release/inputs.ts'
 import { readCoverage } from './release/ledger.ts'
@@ -137,6 +139,8 @@ export interface BuildSummary {
   /** Changed dates, weeks and months that were final in the previous release, and the published reason. */
   restated?: Restated & { reason: RestatementReason }
   /** For the first release of a new chain: the releases it replaces, and the folder that keeps their files, if any. */
+  /** Older releases whose data files went, or would go. The history has their rows. */
+  dropped?: ReleaseName[]
   new_chain?: { replaced: ReleaseName[]; kept_in: string | null }
   /** The size of the public folder after the build. A dry run does not set it. */
   published?: PublishedSize
@@ -334,16 +338,21 @@ async function release(
     checkWithheldShare(draft.share, { sources, isFirst: index.releases.length === 0, report: effects.report })
   const facts = changedFacts(current, draft.manifest, ranking.rows)
   const isUnchanged = current !== undefined && facts.length === 0
+  const { retention } = sources
+  const standing = [...standingReleases(index), ...(isUnchanged ? [] : [draft.manifest.release])]
+  const dropped = newlyDropped(index, notKept(index, standing, retention))
+  const retained = dropped.length > 0 && { dropped }
   if (isUnchanged && !dryRun) {
     await keepDates(draft, effects.files)
-    return summarize('unchanged', current, draft, path(current.release))
+    if (retained) await publishDropped(folder, index, retention, database)
+    return { ...summarize('unchanged', current, draft, path(current.release)), ...retained }
   }
   const previous = current && (await loadRelease(database, path(current.release)))
   const changes = dryRun && {
     changes: { facts, ...compareTables(previous, ranking) },
     newest_rows: ranking.rows.filter(({ date }) => date === ranking.rows.at(-1)?.date),
   }
-  if (isUnchanged) return { ...summarize('unchanged', current, draft, path(current.release)), ...changes }
+  if (isUnchanged) return { ...summarize('unchanged', current, draft, path(current.release)), ...changes, ...retained }
   if (index.releases.some((entry) => entry.release === draft.manifest.release)) {
     throw new BuildError(
       `there is already a release as of ${draft.manifest.as_of} and its data differ; give a later AS_OF`,
@@ -370,12 +379,12 @@ async function release(
     rows,
   )
   const restatement = isRestated && { restated: { ...restated, reason } }
-  const news = { data_version: changed.facts.data_version, ...restatement, ...started }
+  const news = { data_version: changed.facts.data_version, ...restatement, ...started, ...retained }
   if (dryRun) {
     reportStart(chain, effects)
     return { ...summarize('would_release', draft.manifest, draft, path(draft.manifest.release)), ...changes, ...news }
   }
-  const manifest = await publishRelease(draft, { changed, chain, folder }, database, effects)
+  const manifest = await publishRelease(draft, { changed, chain: { ...chain, retention }, folder }, database, effects)
   reportStart(chain, effects)
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }
 }
@@ -390,7 +399,11 @@ function reportStart({ notice }: ChosenChain, { report }: Effects): void {
 
 async function publishRelease(
   draft: ReleaseDraft,
-  { changed, chain, folder }: { changed: DraftChanges; chain: ChosenChain; folder: PublicFolder },
+  {
+    changed,
+    chain,
+    folder,
+  }: { changed: DraftChanges; chain: ChosenChain & { retention: Retention }; folder: PublicFolder },
   database: Database,
   effects: Effects,
 ): Promise<Manifest> {

@@ -20,6 +20,7 @@ export function describeSummary(summary: BuildSummary): string {
     ...describeInForce(summary.disclosure_rule),
     ...describeChain(summary),
     ...describeVersion(summary),
+    ...describeDropped(summary),
     ...describeSourcesWithoutIds(summary.sources_without_request_id),
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
@@ -70,6 +71,17 @@ function describeVersion({ outcome, data_version, restated }: BuildSummary): str
   const { reason } = restated
   const advice = outcome === 'would_release' && reason === 'unspecified' ? '; --reason and --note can say why' : ''
   return [version, `  restated  ${describeRestated(restated)}: reason ${reason}${advice}`]
+}
+
+function describeDropped({ outcome, changes, dropped }: BuildSummary): string[] {
+  if (dropped === undefined) return []
+  const [first, ...others] = dropped
+  const which = `${first}${others.length === 0 ? '' : ` to ${others.at(-1)}`}`
+  const isDry = outcome === 'would_release' || changes !== undefined
+  const files = dropped.length === 1 ? 'its data files' : 'their data files'
+  return [
+    `  dropped   ${counted(dropped.length, 'release')} ${isDry ? 'would lose' : 'lost'} ${files}, ${which}; the history has the rows`,
+  ]
 }
 
 function describePublished(published: BuildSummary['published']): string[] {

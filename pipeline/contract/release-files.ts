@@ -1,4 +1,4 @@
-import type { Table } from './tables.ts'
+import { TABLES, type Table } from './tables.ts'
 
 const DATA_FORMATS = {
   parquet: 'application/vnd.apache.parquet',
@@ -20,6 +20,14 @@ export function dataFile<T extends Table, F extends DataFormat>(table: T, format
 export function dataFiles<T extends Table>(table: T): { path: DataFile<T>; format: DataFormat; media_type: string }[] {
   const formats = Object.entries(DATA_FORMATS) as [DataFormat, string][]
   return formats.map(([format, media_type]) => ({ path: dataFile(table, format), format, media_type }))
+}
+
+/** The names of all files of tables. */
+export const DATA_FILES: readonly DataFile[] = TABLES.flatMap((table) => dataFiles(table).map(({ path }) => path))
+
+/** Whether a file of a release has the rows of a table, so that it goes when the release is dropped. */
+export function isDataFile(name: string): boolean {
+  return DATA_FILES.some((each) => each === name)
 }
 
 export const MANIFEST_FILE = 'manifest.json'

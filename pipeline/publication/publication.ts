@@ -26,7 +26,7 @@ import {
   RESTATEMENTS_PATH,
   STEPS,
 } from '../contract/published-paths.ts'
-import { MANIFEST_FILE } from '../contract/release-files.ts'
+import { isDataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
 import { currentEntry, toPointer, withStatus } from '../release/index.ts'
@@ -105,7 +105,7 @@ export function pointerEntries(index: ReleaseIndex, current: ReleaseEntry): Entr
   ]
 }
 
-/** The files of a release, or only the tombstone if it was withdrawn. */
+/** The files of a release, without data files if it was dropped; only the tombstone if it was withdrawn. */
 export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefined): Entry[] {
   const place = releasePath(entry.release)
   const { withdrawal } = entry
@@ -115,7 +115,8 @@ export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefin
   if (manifest === undefined) return []
   const resources = manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }))
   const listed = [...resources, { path: MANIFEST_FILE, sha256: hashesOf(entry).manifest_sha256 }]
-  const files = [...listed, { path: CHECKSUMS_FILE, sha256: hash('sha256', toChecksums(listed)) }]
+  const there = entry.dropped ? listed.filter(({ path }) => !isDataFile(path)) : listed
+  const files = [...there, { path: CHECKSUMS_FILE, sha256: hash('sha256', toChecksums(listed)) }]
   return files.map((file) => ({ ...file, path: `${place}/${file.path}` }))
 }
 

@@ -17,6 +17,7 @@ import {
 } from '../contract/manifest.ts'
 import { COVERAGE_PATH, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
+import type { Retention } from '../contract/retention.ts'
 import type { Tombstone } from '../contract/tombstone.ts'
 import type { Chain } from '../release/chain.ts'
 import {
@@ -38,6 +39,7 @@ import { NextTree } from './next-tree.ts'
 import { changedPages } from './pages.ts'
 import { closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 import { type Entry, publication } from './publication.ts'
+import { removeDropped, withDropped } from './retention.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone, withTombstones } from './tombstone.ts'
 import { beginWithdrawal, eraseInputs, type PrivacyWithdrawal, resumeWithdrawal } from './withdrawal.ts'
 
@@ -141,7 +143,7 @@ export interface Staged {
 export async function publish(
   folder: PublicFolder,
   staged: Staged,
-  { index, replaced }: Chain,
+  { index, replaced, retention }: Chain & { retention: Retention },
   database: Database,
   signal: AbortSignal,
 ): Promise<ReleaseIndex> {
@@ -149,13 +151,23 @@ export async function publish(
   const isNewChain = replaced.length > 0
   const tree = new NextTree(folder, { isNewChain })
   tree.adopt(releasePath(release))
-  const grown = await grow(folder, staged.path, index)
+  const grown = withDropped(await grow(folder, staged.path, index), retention)
   if (isNewChain) await replaceChain(tree, release, replaced)
   await follow(tree, grown, database, async () => {
     signal.throwIfAborted()
     if (isNewChain) await beginNewChain(folder, grown, replaced)
   })
   return grown
+}
+
+/** Drops what the setting does not keep any more, in a switch of its own. */
+export async function publishDropped(
+  folder: PublicFolder,
+  index: ReleaseIndex,
+  retention: Retention,
+  database: Database,
+): Promise<void> {
+  await follow(new NextTree(folder), withDropped(index, retention), database)
 }
 
 /** Publishes a tombstone and everything that follows from it in one switch. The first rename withdraws the release. */
@@ -208,6 +220,7 @@ async function follow(
 ): Promise<void> {
   const notePages = await stage(tree, withStatus(index), database)
   await removeWithdrawn(tree, index, database)
+  await removeDropped(tree, index, database)
   await tree.flush()
   await begin()
   await tree.commit()

@@ -6,7 +6,6 @@ import { contentHash } from '../base/text.ts'
 import { CHANGES_FILES, type ChangeRow, changeLog, type TableChanges } from '../contract/change-log.ts'
 import type { Coverage, Restatements } from '../contract/history.ts'
 import {
-  type ContentHash,
   type DataVersion,
   isErased,
   type Manifest,
@@ -21,6 +20,7 @@ import { advance, fromDatasetStart, fromFirstDate, periodsOf, type Revision } fr
 import { isSchemaChange, nextVersion } from '../dataset/data-version.ts'
 import { firstDates } from '../dataset/first-dates.ts'
 import { restatementOf } from '../dataset/restatements.ts'
+import { hashIn } from '../release/index.ts'
 import type { LoadedRelease } from '../release/verify.ts'
 import { type ExpectedRestatement, verifyLedger } from './verify-ledger.ts'
 import { type Made, verifyPeriods } from './verify-periods.ts'
@@ -122,7 +122,7 @@ export class HistoryCheck {
       const withdrawn = this.#withdrawn(named, manifest)
       // The previous rows were removed; recover them from the changes and compare with the hash in the index.
       const previous = { release: withdrawn.release, rows: inOneStep(file, own.rows, inverse(changes)) }
-      const known = isErased(withdrawn) ? undefined : hashIn(withdrawn, table)
+      const known = hashIn(withdrawn, table)
       if (known !== undefined && contentHash(previous.rows, table) !== known)
         throw notLeading(file, previous.release, own.release)
       verifyRows({ file, table }, previous, own, changes)
@@ -195,11 +195,6 @@ export class HistoryCheck {
 interface Rows {
   release: ReleaseName
   rows: readonly TableRow[]
-}
-
-/** The hash that the index gives a table of a release; that of no rows if the release does not have the table. */
-function hashIn({ content_hash, tables }: ReleaseEntry, table: Table): ContentHash | undefined {
-  return table === 'daily' ? content_hash : (tables?.[table] ?? contentHash([], table))
 }
 
 function verifyRows(

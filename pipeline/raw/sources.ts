@@ -6,6 +6,7 @@ import { hashFile, isMissing, statsIfAny, toText } from '../base/files.ts'
 import { jsonIfAny, parseJson, withoutMark } from '../base/json.ts'
 import { DisclosureSettings } from '../contract/disclosure.ts'
 import { nearest } from '../contract/nearest.ts'
+import { KEEP_ALL, Retention } from '../contract/retention.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { SanityCheck } from './check-names.ts'
 import {
@@ -198,6 +199,9 @@ const SourcesFields = z.strictObject({
   disclosure: Disclosure.optional().describe(
     'Under which rule numbers are published, so that none tells about a single customer ([publishing](publishing.md#customers)): `{}` for the default rule, or `none`.',
   ),
+  retention: Retention.optional().describe(
+    'How many releases keep their data files ([publishing](publishing.md#retention)). All, unless it says otherwise.',
+  ),
   on_missing: OnMissing.default('fail').describe(
     'What happens to the records of a raw file that is missing: `fail` stops the build and names it, `keep` keeps them, `remove` drops them.',
   ),
@@ -232,6 +236,7 @@ export interface Sources {
   on_missing: OnMissing
   /** The rule under which numbers are published; undefined if the file says nothing. */
   disclosure: DisclosureSettings | 'none' | undefined
+  retention: Retention
   /** Local copies of bucket objects, once they are fetched. */
   objects?: ObjectCopies
   /** The names of the only files to read, by source. Undefined: all that are found. */
@@ -366,6 +371,7 @@ export async function readSources(path: string, { mayLackModels = false }: ReadO
     blocking: file.blocking,
     on_missing: file.on_missing,
     disclosure: file.disclosure,
+    retention: file.retention ?? KEEP_ALL,
   }
 }
 
@@ -432,6 +438,7 @@ const KNOWN_KEYS: readonly string[] = [
   ...Object.keys(ClickHouseFields.shape),
   ...Object.keys(Model.shape),
   ...Object.keys(DisclosureSettings.shape),
+  ...Object.keys(Retention.shape),
   ...schemaColumns(SCHEMAS.canonical),
 ]
 

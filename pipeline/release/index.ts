@@ -3,7 +3,9 @@ import { basename, dirname, join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
 import { namesIn, readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
+import { contentHash } from '../base/text.ts'
 import {
+  type ContentHash,
   DATASET_PATH,
   hashesOf,
   isErased,
@@ -14,6 +16,7 @@ import {
   type ReleaseName,
 } from '../contract/manifest.ts'
 import { INDEX_FILE } from '../contract/published-paths.ts'
+import type { Table } from '../contract/tables.ts'
 
 export const EMPTY_INDEX: ReleaseIndex = { dataset: 'rankings-daily', releases: [] }
 
@@ -94,6 +97,15 @@ export function withStatus(index: ReleaseIndex): ReleaseIndex {
 export function toPointer(entry: ReleaseEntry): LatestPointer {
   const { release, as_of, start_date, end_date, rows, path } = entry
   return { release, as_of, start_date, end_date, rows, content_hash: hashesOf(entry).content_hash, path }
+}
+
+/**
+ * The hash that the index gives a table of a release; that of no rows if the release does not have the table. Undefined if a
+ * privacy withdrawal removed it.
+ */
+export function hashIn(entry: ReleaseEntry, table: Table): ContentHash | undefined {
+  if (isErased(entry)) return undefined
+  return table === 'daily' ? entry.content_hash : (entry.tables?.[table] ?? contentHash([], table))
 }
 
 type Facts = Omit<ReleaseEntry, 'hash' | 'status' | 'superseded_by' | 'withdrawal' | 'dropped'>

@@ -4,6 +4,7 @@ import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError } from '../base/errors.ts'
 import { withTemporaryFolder } from '../base/scratch.ts'
+import { KEEP_ALL } from '../contract/retention.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { Account } from '../dataset/quality.ts'
 import { hashContent } from '../raw/files/content.ts'
@@ -144,6 +145,7 @@ function sourcesOf(source: Source, objects: ObjectCopies | undefined): Sources {
     max_withheld_share: 1,
     blocking: [],
     on_missing: 'fail',
+    retention: KEEP_ALL,
     disclosure: undefined,
     ...(objects && { objects: { ...objects, tidy: async () => {} } }),
   }
