@@ -6,7 +6,7 @@ import { GENERATOR } from '../base/version.ts'
 import type { Manifest, ReleaseEntry, ReleaseIndex } from '../contract/manifest.ts'
 import { releasePath } from '../contract/manifest.ts'
 import { HISTORY_PATHS } from '../contract/published-paths.ts'
-import { HistoryTable, readHistoryReleases } from '../release/history-table.ts'
+import { type HistoryReleases, HistoryTable, readHistoryReleases } from '../release/history-table.ts'
 import { standingEntries } from '../release/index.ts'
 import { missing } from './compare.ts'
 import { proveInHistory } from './retention.ts'
@@ -14,18 +14,27 @@ import { proveInHistory } from './retention.ts'
 /** Follows the releases, oldest first, and compares the published history with what follows from them. */
 export class HistoryTableCheck {
   readonly #root: string
+  readonly #index: ReleaseIndex
+  /** The releases that the published history names. */
+  readonly #found: HistoryReleases
   readonly #database: Database
   readonly #table: HistoryTable
 
-  private constructor(root: string, database: Database, table: HistoryTable) {
+  private constructor(
+    root: string,
+    { index, found }: { index: ReleaseIndex; found: HistoryReleases },
+    database: Database,
+    table: HistoryTable,
+  ) {
     this.#root = root
+    this.#index = index
+    this.#found = found
     this.#database = database
     this.#table = table
   }
 
   /**
-   * Undefined if there is no history because no build of this version has run. Throws `BuildError` if a release needs it or
-   * its list of releases is not that of the index.
+   * Undefined if there is no history because no build of this version has run. Throws `BuildError` if a release needs it.
    */
   static async open(
     root: string,
@@ -40,11 +49,7 @@ export class HistoryTableCheck {
       if (isNeeded) throw missing(path)
       return undefined
     }
-    const isSame = found.releases.join() === standing.map(({ release }) => release).join()
-    if (!isSame || found.entry !== standing.at(-1)?.hash) {
-      throw new BuildError(`${path} is not the history of the releases that the index lists; make build restores it`)
-    }
-    return new HistoryTableCheck(root, database, await HistoryTable.empty(database))
+    return new HistoryTableCheck(root, { index, found }, database, await HistoryTable.empty(database))
   }
 
   /** Throws `BuildError` if the release was dropped and the history does not have its rows. */
@@ -56,10 +61,16 @@ export class HistoryTableCheck {
     await this.#table.addDropped(path, entry.release)
   }
 
-  /** Throws `BuildError` if one of the files has other rows than the releases. */
+  /** Throws `BuildError` if the files are of other releases than the index lists, or have other rows than these. */
   async finish(): Promise<void> {
+    const parquet = join(this.#root, HISTORY_PATHS.parquet)
+    const standing = standingEntries(this.#index)
+    const { releases, entry } = this.#found
+    if (releases.join() !== standing.map(({ release }) => release).join() || entry !== standing.at(-1)?.hash) {
+      throw new BuildError(`${parquet} is not the history of the releases that the index lists; make build restores it`)
+    }
     const csv = join(this.#root, HISTORY_PATHS.csv)
     if (!(await isThere(csv))) throw missing(csv)
-    await this.#table.verify({ parquet: join(this.#root, HISTORY_PATHS.parquet), csv })
+    await this.#table.verify({ parquet, csv })
   }
 }
