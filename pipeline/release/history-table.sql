@@ -96,32 +96,6 @@ COPY (
   ORDER BY list_position(['daily', 'weekly', 'monthly'], "table"), date, valid_from, position
 ) TO $path (FORMAT csv, HEADER, COMPRESSION none)
 
--- name: count_differences
--- How many rows only the table has, or only one of its files.
-WITH parquet AS (FROM read_parquet($parquet, hive_partitioning = false)),
-csv AS (
-  FROM read_csv(
-    $csv,
-    columns = {
-      'table': 'VARCHAR', 'date': 'DATE', 'model_permaslug': 'VARCHAR', 'total_tokens': 'BIGINT', 'days': 'INTEGER',
-      'position': 'INTEGER', 'valid_from': 'VARCHAR', 'valid_to': 'VARCHAR'
-    },
-    auto_detect = false,
-    header = true,
-    delim = ',',
-    quote = '"',
-    escape = '"',
-    parallel = false
-  )
-)
-SELECT count(*)::INTEGER AS differences
-FROM (
-  (FROM history_rows EXCEPT ALL FROM parquet)
-  UNION ALL (FROM parquet EXCEPT ALL FROM history_rows)
-  UNION ALL (FROM history_rows EXCEPT ALL FROM csv)
-  UNION ALL (FROM csv EXCEPT ALL FROM history_rows)
-)
-
 -- name: read_rows
 -- The rows of a table as one release has them. Without days, they are those of the daily table.
 SELECT date, model_permaslug, total_tokens

@@ -98,8 +98,7 @@ export class HistoryTable {
     await this.writeParquet(parquet, releases, current, files)
     await this.#database.run('history-table/write_csv', { path: csv })
     await files.write(csv, await gzip(await readFile(csv), GZIP_LEVEL))
-    const [found] = await this.#database.rows<{ differences: number }>('history-table/count_differences', places)
-    if (found?.differences !== 0) throw new BuildError(`${parquet} or ${csv} does not hold the rows of the releases`)
+    await this.verify(places)
   }
 
   async writeParquet(
