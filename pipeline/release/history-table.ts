@@ -98,7 +98,16 @@ export class HistoryTable {
     await this.writeParquet(parquet, releases, current, files)
     await this.#database.run('history-table/write_csv', { path: csv })
     await files.write(csv, await gzip(await readFile(csv), GZIP_LEVEL))
-    await this.verify(places)
+    await this.#verifyWritten(places)
+  }
+
+  async #verifyWritten({ parquet, csv }: Record<keyof typeof HISTORY_FILES, string>): Promise<void> {
+    const found = await this.#database.rows<{ rows: bigint; hashes: string }>('history-table/read_back', {
+      parquet,
+      csv,
+    })
+    if (found.length === 3 && new Set(found.map(({ rows, hashes }) => `${rows} ${hashes}`)).size === 1) return
+    throw new BuildError(`${parquet} and ${csv} were not written as they should be; run the command again`)
   }
 
   async writeParquet(
