@@ -27,9 +27,13 @@ export async function writeChecksums(folder: string, files: Files): Promise<void
 
 /**
  * Reads every byte of a folder and verifies that each file is listed with its checksum and that no other file exists.
- * Returns the hashes by name. Throws `BuildError` that names the first bad file and ends with `remedy`.
+ * Files that it may lack are listed, but may be gone. Returns the hashes by name. Throws `BuildError` that names the first bad
+ * file and ends with `remedy`.
  */
-export async function verifyChecksums(folder: string, remedy = ''): Promise<Map<string, FileHash>> {
+export async function verifyChecksums(
+  folder: string,
+  { remedy = '', mayLack = () => false }: { remedy?: string; mayLack?: ((name: string) => boolean) | undefined } = {},
+): Promise<Map<string, FileHash>> {
   const fail = (name: string, what: string): never => {
     throw new BuildError(`${join(folder, name)} ${what}${remedy}`)
   }
@@ -42,9 +46,11 @@ export async function verifyChecksums(folder: string, remedy = ''): Promise<Map<
     if (expected === undefined) fail(path, `is not listed in ${CHECKSUMS_FILE}`)
     if (expected !== sha256) fail(path, `does not have the checksum that ${join(folder, CHECKSUMS_FILE)} lists`)
   }
-  const missing = [...listed.keys()].find((name) => !present.some(({ path }) => path === name))
-  if (missing !== undefined) fail(missing, `is listed in ${CHECKSUMS_FILE} but missing`)
-  if (sums !== toChecksums(present)) fail(CHECKSUMS_FILE, 'has lines that are not checksums')
+  const absent = [...listed].filter(([name]) => !present.some(({ path }) => path === name))
+  const missing = absent.find(([name]) => !mayLack(name))
+  if (missing !== undefined) fail(missing[0], `is listed in ${CHECKSUMS_FILE} but missing`)
+  const lines = [...present, ...absent.map(([path, sha256]) => ({ path, sha256 }))]
+  if (sums !== toChecksums(lines)) fail(CHECKSUMS_FILE, 'has lines that are not checksums')
   return new Map(present.map((file) => [file.path, file]))
 }
 

@@ -122,7 +122,9 @@ async function adopt(folder: PublicFolder, name: string, index: ReleaseIndex): P
     await files.remove(path)
     return index
   }
-  await verifyChecksums(path, `; ${name} was not published yet: remove it, and the next build makes it again`)
+  await verifyChecksums(path, {
+    remedy: `; ${name} was not published yet: remove it, and the next build makes it again`,
+  })
   return grow(folder, path, index)
 }
 

@@ -27,7 +27,7 @@ import {
 } from '../contract/published-paths.ts'
 import { currentEntry, publishedFolders, readIndex, unlistedReleases } from '../release/index.ts'
 import { readCoverage, readRestatements } from '../release/ledger.ts'
-import { verifyEntry, verifyRelease } from '../release/verify.ts'
+import { readManifest, verifyEntry, verifyRelease } from '../release/verify.ts'
 import { renderRankingsDaily } from '../site/api.ts'
 import { readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
@@ -37,6 +37,7 @@ import { isSwitching } from './public-folder.ts'
 import { type Facts, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
 import { HistoryCheck } from './verify-history.ts'
+import { HistoryTableCheck } from './verify-history-table.ts'
 
 export interface VerifySummary {
   releases: number
@@ -94,7 +95,10 @@ async function verifyAll(
 ): Promise<VerifySummary> {
   const coverage = await readCoverage(root)
   const history = new HistoryCheck(join(root, DATASET_PATH), { index, coverage }, database)
-  const manifests = await verifyReleases(database, root, { index, history, report })
+  const published = await readManifest(join(root, releasePath(current.release)))
+  const table = await HistoryTableCheck.open(root, { index, current: published }, database)
+  const manifests = await verifyReleases(database, root, { index, history, table, report })
+  await table?.finish()
   const manifest = manifests.get(current.release)
   if (manifest === undefined) throw new Error('the current release was not verified')
   if (coverage === undefined) throw missing(join(root, COVERAGE_PATH))
@@ -117,15 +121,26 @@ async function verifyAll(
 async function verifyReleases(
   database: Database,
   root: string,
-  { index, history, report }: { index: ReleaseIndex; history: HistoryCheck; report: VerifyOptions['report'] },
+  {
+    index,
+    history,
+    table,
+    report,
+  }: {
+    index: ReleaseIndex
+    history: HistoryCheck
+    table: HistoryTableCheck | undefined
+    report: VerifyOptions['report']
+  },
 ): Promise<Map<ReleaseName, Manifest>> {
   const manifests = new Map<ReleaseName, Manifest>()
   for (const entry of index.releases) {
     const folder = join(root, releasePath(entry.release))
     if (entry.status === 'withdrawn') await verifyWithdrawn(root, entry)
     else {
-      const release = await verifyRelease(database, folder)
+      const release = await verifyRelease(database, folder, { isDropped: entry.dropped })
       verifyEntry(folder, release, entry)
+      await table?.follow(entry, release.manifest)
       await history.follow(entry, release)
       manifests.set(entry.release, release.manifest)
       report(entry)

@@ -5,8 +5,10 @@ import type { Database } from '../base/database.ts'
 import { BuildError, naming } from '../base/errors.ts'
 import { type Files, isThere } from '../base/files.ts'
 import { parse } from '../base/json.ts'
+import { counted } from '../base/numbers.ts'
 import { gzip } from '../base/text.ts'
 import { type Manifest, ReleaseName } from '../contract/manifest.ts'
+import type { HISTORY_FILES } from '../contract/published-paths.ts'
 import { DATASET_VERSION } from '../contract/ranking.ts'
 import { dataFile } from '../contract/release-files.ts'
 import { tablesIn } from '../contract/tables.ts'
@@ -65,6 +67,17 @@ export class HistoryTable {
       const path = join(folder, dataFile(table, 'parquet'))
       await naming(path, 'Parquet', () => this.#database.run('history-table/add_table', { path, table }))
     }
+    await this.#follow(release)
+  }
+
+  /** Adds a release whose data files were dropped, from a `history.parquet` that has it. */
+  async addDropped(path: string, release: ReleaseName): Promise<void> {
+    await this.#database.run('history-table/create_release')
+    await this.#database.run('history-table/add_rows_of_history', { path, release })
+    await this.#follow(release)
+  }
+
+  async #follow(release: ReleaseName): Promise<void> {
     await this.#database.run('history-table/close_rows', { release })
     await this.#database.run('history-table/open_rows', { release })
   }
@@ -74,18 +87,48 @@ export class HistoryTable {
     await this.#database.run('history-table/keep_releases', { kept: releases })
   }
 
-  /** Writes both files. `current` is the manifest of the current release. */
+  /** Writes both files and reads them back. `current` is the manifest of the newest release. Throws `BuildError`. */
   async write(
-    places: { parquet: string; csv: string },
+    places: Record<keyof typeof HISTORY_FILES, string>,
+    releases: HistoryReleases,
+    current: Manifest,
+    files: Files,
+  ): Promise<void> {
+    const { parquet, csv } = places
+    await this.writeParquet(parquet, releases, current, files)
+    await this.#database.run('history-table/write_csv', { path: csv })
+    await files.write(csv, await gzip(await readFile(csv), GZIP_LEVEL))
+    await this.verify(places)
+  }
+
+  async writeParquet(
+    path: string,
     { releases, entry }: HistoryReleases,
     current: Manifest,
     files: Files,
   ): Promise<void> {
     const { release: _release, as_of: _as_of, content_hash: _rows, ...keys } = parquetKeys(current)
     const metadata = { ...keys, table: 'history', releases: releases.join(' '), entry }
-    await this.#database.run('history-table/write_parquet', { path: places.parquet, metadata })
-    await files.flush(places.parquet)
-    await this.#database.run('history-table/write_csv', { path: places.csv })
-    await files.write(places.csv, await gzip(await readFile(places.csv), GZIP_LEVEL))
+    await this.#database.run('history-table/write_parquet', { path, metadata })
+    await files.flush(path)
+  }
+
+  /** Throws `BuildError` if one of the files has other rows than these, or the Parquet file has them in another order. */
+  async verify({ parquet, csv }: { parquet: string; csv: string }): Promise<void> {
+    await this.#verifyRows('Parquet', parquet, 'history-table/differences_of_parquet')
+    await this.#verifyRows('CSV', csv, 'history-table/differences_of_csv')
+    const [disorder] = await this.#database.rows<{ row: bigint }>('history-table/first_disorder', { path: parquet })
+    if (disorder !== undefined) throw new BuildError(`${parquet}: row ${disorder.row} is not in its place`)
+  }
+
+  async #verifyRows(format: string, path: string, statement: string): Promise<void> {
+    const compare = () => this.#database.rows<{ strange: bigint; missing: bigint }>(statement, { path })
+    const [found] = await naming(path, format, compare)
+    const { strange = 0n, missing = 0n } = found ?? {}
+    if (strange + missing === 0n) return
+    throw new BuildError(
+      `${path} does not say what follows from the releases: ${counted(strange, 'row')} too many, ${counted(missing, 'row')} ` +
+        'too few; make build restores it if it is deleted and no release is dropped',
+    )
   }
 }

@@ -148,7 +148,8 @@ export async function stageRelease(
   return manifest
 }
 
-async function writeParquet(
+/** Writes the rows of `out_rankings_daily` or `out_rankings_periods`. */
+export async function writeParquet(
   table: Table,
   { draft, path }: { draft: ManifestDraft; path: string },
   database: Database,

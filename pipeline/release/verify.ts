@@ -8,11 +8,11 @@ import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
-import { dataFile, dataFiles, MANIFEST_FILE, MODELS_FILE } from '../contract/release-files.ts'
+import { dataFile, dataFiles, isDataFile, MANIFEST_FILE, MODELS_FILE } from '../contract/release-files.ts'
 import { type PeriodRows, type RowOf, type Table, type TableRow, tableFacts } from '../contract/tables.ts'
 import { verifyModels } from '../dataset/models-file.ts'
 import { verifyDisclosure } from './disclosure-file.ts'
-import { verifyDocuments } from './documents/verify.ts'
+import { verifyDocuments, verifyParquetKeys } from './documents/verify.ts'
 import { isEntryOf } from './index.ts'
 import { verifyProvenance } from './provenance.ts'
 import { readBack, readDays, readText } from './read-back.ts'
@@ -49,27 +49,44 @@ export async function readPeriods(
   }
 }
 
-/** Verifies sizes, checksums, equal rows in every format, and documents. Throws `BuildError`. */
-export async function verifyRelease(database: Database, folder: string): Promise<VerifiedRelease> {
+/**
+ * Verifies sizes, checksums, equal rows in every format, and documents. Of a dropped release, the rows are those of the
+ * history. Throws `BuildError`.
+ */
+export async function verifyRelease(
+  database: Database,
+  folder: string,
+  { isDropped = false }: { isDropped?: boolean | undefined } = {},
+): Promise<VerifiedRelease> {
   const manifest = await readManifest(folder)
-  const found = await verifyChecksums(folder)
-  verifyListed(folder, manifest, found)
-  const rows = await verifyRows(database, folder, { manifest, table: 'daily' })
+  const found = await verifyChecksums(folder, { mayLack: isDropped ? isDataFile : undefined })
+  verifyListed(folder, manifest, { found, isDropped })
+  const rows = await verifyRows(database, folder, { manifest, table: 'daily', isDropped })
   const periods = manifest.tables && {
-    weekly: await verifyRows(database, folder, { manifest, table: 'weekly' }),
-    monthly: await verifyRows(database, folder, { manifest, table: 'monthly' }),
+    weekly: await verifyRows(database, folder, { manifest, table: 'weekly', isDropped }),
+    monthly: await verifyRows(database, folder, { manifest, table: 'monthly', isDropped }),
   }
   verifyFacts(folder, manifest, { rows, periods })
   if (found.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), { rows, periods })
   await verifyDisclosure(folder, manifest, rows)
-  await verifyDocuments(database, folder, manifest)
+  await verifyDocuments(folder, manifest)
+  if (!isDropped) await verifyParquetKeys(database, folder, manifest)
   await verifyProvenance(folder, manifest)
   return { manifest, manifestSha256: found.get(MANIFEST_FILE)?.sha256 ?? '', rows, periods }
 }
 
-function verifyListed(folder: string, manifest: Manifest, found: ReadonlyMap<string, FileHash>): void {
+function verifyListed(
+  folder: string,
+  manifest: Manifest,
+  { found, isDropped }: { found: ReadonlyMap<string, FileHash>; isDropped: boolean },
+): void {
+  const left = isDropped ? [...found.keys()].find(isDataFile) : undefined
+  if (left !== undefined) {
+    throw new BuildError(`${join(folder, left)} is published, but its release was dropped; make build removes it`)
+  }
   for (const { path, bytes, sha256 } of manifest.files) {
     const file = found.get(path)
+    if (isDropped && isDataFile(path)) continue
     if (file?.bytes !== bytes || file.sha256 !== sha256) {
       throw new BuildError(`${join(folder, path)} is not the file that ${MANIFEST_FILE} lists: its bytes have changed`)
     }
@@ -83,10 +100,11 @@ function verifyListed(folder: string, manifest: Manifest, found: ReadonlyMap<str
 async function verifyRows<T extends Table>(
   database: Database,
   folder: string,
-  { manifest, table }: { manifest: Manifest; table: T },
+  { manifest, table, isDropped }: { manifest: Manifest; table: T; isDropped: boolean },
 ): Promise<RowOf<T>[]> {
   const rows = await readBack(database, folder, table)
   verifyHash(join(folder, dataFile(table, 'parquet')), table, rows, manifest)
+  if (isDropped) return rows
   for (const { path, format } of dataFiles(table)) {
     // The texts of all tables have one writer, so its bytes prove those of weeks and months.
     if (table !== 'daily' || format === 'parquet') continue

@@ -193,7 +193,7 @@ export class Archive {
 }
 
 async function readPart(folder: string): Promise<ArchivedRange[]> {
-  await verifyChecksums(folder, RESTORE)
+  await verifyChecksums(folder, { remedy: RESTORE })
   const path = join(folder, DESCRIPTION)
   const { before, sources } = parseJson(ArchivePart, (await readTextIfAny(path)) ?? '', path, BuildError)
   return sources.map(({ name, from }, position) => ({ source: name, from, before, ...pathsIn(folder, position) }))

@@ -199,7 +199,7 @@ function asideName(kept: string): string {
 }
 
 async function readKept(folder: string): Promise<KeptFile> {
-  await verifyChecksums(folder, RESTORE)
+  await verifyChecksums(folder, { remedy: RESTORE })
   const path = join(folder, DESCRIPTION)
   return parseJson(KeptFile, (await readTextIfAny(path)) ?? '', path, BuildError)
 }

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toJson } from '../../pipeline/base/json.ts'
 import { GENERATOR } from '../../pipeline/base/version.ts'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
+import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
 import { appendRelease } from '../../pipeline/release/index.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { readCoverage, readIndex } from '../support/history.ts'
@@ -126,6 +127,7 @@ describe('verify', () => {
       return { ...withOtherSchema(manifest), generator: { ...manifest.generator, version: '0.0.1' } }
     })
     await relistReleases(workspace)
+    for (const path of Object.values(HISTORY_PATHS)) await rm(join(workspace.publicDir, path))
     await change(workspace, 'models.html', (text) => `${text} `)
     expect((await verifyFolder(workspace.publicDir)).outdated_pages).toContain('models.html')
     await change(workspace, 'api/v1/datasets/rankings-daily.json', (text) => `${text} `)

@@ -16,7 +16,7 @@ interface ListedFile {
 }
 
 /** Verifies that the documents name the files, release and content of the manifest. Throws `BuildError`. */
-export async function verifyDocuments(database: Database, folder: string, manifest: Manifest): Promise<void> {
+export async function verifyDocuments(folder: string, manifest: Manifest): Promise<void> {
   const files = new Map(manifest.files.map((file) => [file.path, file]))
   for (const [name, Document] of Object.entries(LISTS)) {
     if (!files.has(name)) continue
@@ -33,13 +33,15 @@ export async function verifyDocuments(database: Database, folder: string, manife
     if (text.includes(manifest.release) && text.includes(manifest.content_hash)) continue
     throw new BuildError(`${join(folder, name)} does not name release ${manifest.release} and its content_hash`)
   }
-  if (!files.has('datapackage.json')) return
-  for (const table of tablesIn(manifest)) {
-    await verifyParquetKeys(database, folder, { manifest, table })
-  }
 }
 
-async function verifyParquetKeys(
+/** Verifies the footers of the Parquet files. Releases of before had no such keys. Throws `BuildError`. */
+export async function verifyParquetKeys(database: Database, folder: string, manifest: Manifest): Promise<void> {
+  if (!manifest.files.some(({ path }) => path === 'datapackage.json')) return
+  for (const table of tablesIn(manifest)) await verifyKeysOf(database, folder, { manifest, table })
+}
+
+async function verifyKeysOf(
   database: Database,
   folder: string,
   { manifest, table }: { manifest: Manifest; table: Table },
