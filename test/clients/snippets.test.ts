@@ -52,5 +52,5 @@ it('the R of docs/researchers.md prints an earlier release', async ({ skip }) =>
     skipLoudly(skip, 'R is not installed')
   }
   const { stdout, stderr } = await runCode('as-of.R', researchersCode(AS_OF, 'base <-', week.url()), 'Rscript')
-  expect(stdout.replaceAll('"', ''), stderr).toBe(await earlierCsv(week.workspace()))
+  expect(stdout, stderr).toBe(await earlierCsv(week.workspace()))
 })
