@@ -6,7 +6,7 @@ import { isInstalled, skipLoudly } from '../system/hosting.ts'
 import { runCode, runSnippet, useWeek } from '../system/snippet.ts'
 import { DATA_TOOLS, pythonWith } from './python.ts'
 
-const AS_OF = 'As of an earlier release'
+const AS_OF = 'As of any release'
 const week = useWeek()
 
 it.for([
