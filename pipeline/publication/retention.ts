@@ -12,6 +12,9 @@ import { hashIn, standingReleases } from '../release/index.ts'
 import { readHistory } from '../release/read-back.ts'
 import type { NextTree } from './next-tree.ts'
 
+export const HISTORY_REMEDY =
+  'restore the file from a backup, or delete it if all releases have their data files, and make build writes it again'
+
 /** Throws `CliError` if the setting names a release that does not exist: the one that was meant would be dropped. */
 export function checkRetention({ releases }: ReleaseIndex, { keep }: Retention): void {
   const unknown = keep.find((name) => !releases.some(({ release }) => release === name))
@@ -59,8 +62,7 @@ export async function proveInHistory(database: Database, path: string, entry: Re
     const listed = hashIn(entry, table)
     if (found === listed) continue
     throw new BuildError(
-      `${path} has ${found} as the ${table} rows of release ${release}, but the index says ${listed}; restore the file from a ` +
-        'backup, or delete it if all releases have their data files, and make build writes it again',
+      `${path} has ${found} as the ${table} rows of release ${release}, but the index says ${listed}; ${HISTORY_REMEDY}`,
     )
   }
 }

@@ -2,13 +2,13 @@ import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { isThere } from '../base/files.ts'
-import { GENERATOR } from '../base/version.ts'
 import type { Manifest, ReleaseEntry, ReleaseIndex } from '../contract/manifest.ts'
 import { releasePath } from '../contract/manifest.ts'
 import { HISTORY_PATHS } from '../contract/published-paths.ts'
 import { type HistoryReleases, HistoryTable, readHistoryReleases } from '../release/history-table.ts'
 import { standingEntries } from '../release/index.ts'
 import { missing } from './compare.ts'
+import { needsHistory } from './publication.ts'
 import { proveInHistory } from './retention.ts'
 
 /** Follows the releases, oldest first, and compares the published history with what follows from them. */
@@ -42,11 +42,9 @@ export class HistoryTableCheck {
     database: Database,
   ): Promise<HistoryTableCheck | undefined> {
     const path = join(root, HISTORY_PATHS.parquet)
-    const standing = standingEntries(index)
     const found = await readHistoryReleases(database, path)
     if (found === undefined) {
-      const isNeeded = current.generator.version === GENERATOR.version || standing.some(({ dropped }) => dropped)
-      if (isNeeded) throw missing(path)
+      if (needsHistory(index, current)) throw missing(path)
       return undefined
     }
     return new HistoryTableCheck(root, { index, found }, database, await HistoryTable.empty(database))
