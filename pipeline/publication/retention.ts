@@ -12,6 +12,9 @@ import { hashIn, standingReleases } from '../release/index.ts'
 import { readHistory } from '../release/read-back.ts'
 import type { NextTree } from './next-tree.ts'
 
+export const RESTORE_HISTORY =
+  'restore the file from a backup, or delete it if all releases have their data files, and make build writes it again'
+
 /** The releases among those that stand, oldest first, whose data files go. Throws `CliError` if it names an unknown one. */
 export function notKept(index: ReleaseIndex, standing: readonly ReleaseName[], retention: Retention): ReleaseName[] {
   const { keep_releases, keep } = retention
@@ -60,8 +63,7 @@ export async function proveInHistory(database: Database, path: string, entry: Re
     const listed = hashIn(entry, table)
     if (found === listed) continue
     throw new BuildError(
-      `${path} has ${found} as the ${table} rows of release ${release}, but the index says ${listed}; restore the file from a ` +
-        'backup, or delete it if all releases have their data files, and make build writes it again',
+      `${path} has ${found} as the ${table} rows of release ${release}, but the index says ${listed}; ${RESTORE_HISTORY}`,
     )
   }
 }
