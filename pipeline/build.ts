@@ -167,8 +167,8 @@ export async function build(
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
     const { database, folder, publicDir, stateDir, secret } = workspace
-    const { files } = effects
-    const published = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
+    const { files, report } = effects
+    const published = { publicDir, dataDir: config.dataDir, stateDir, files, report, saltOf: saltsOf(secret) }
     const { index, completed } = dryRun ? await previewHistory(publicDir) : await recover(published, database)
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)

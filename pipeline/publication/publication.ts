@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
+import { GENERATOR } from '../base/version.ts'
 import type { Coverage, Restatements } from '../contract/history.ts'
 import {
   DATASET_PATH,
@@ -29,7 +30,7 @@ import {
 import { isDataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
-import { currentEntry, toPointer, withStatus } from '../release/index.ts'
+import { currentEntry, standingEntries, toPointer, withStatus } from '../release/index.ts'
 import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
@@ -46,7 +47,7 @@ export interface Entry {
   sameAs?: string
   bytes?: number
   sha256?: string
-  /** True if the file may have been removed with a withdrawn release. */
+  /** True if the file may be missing: it was removed with a withdrawn release, or older versions did not make it. */
   isOptional?: boolean
 }
 
@@ -71,7 +72,7 @@ export function publication(facts: Facts): Entry[] {
     ...periodEntries(coverage, index),
     { path: RESTATEMENTS_PATH, text: () => toJson(restatements) },
     { path: COVERAGE_PATH, text: () => toJson(coverage) },
-    ...Object.values(HISTORY_PATHS).map((path) => ({ path })),
+    ...Object.values(HISTORY_PATHS).map((path) => ({ path, isOptional: !needsHistory(index, manifest) })),
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
     ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest)),
@@ -80,6 +81,11 @@ export function publication(facts: Facts): Entry[] {
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
   ]
   return entries.sort((one, other) => stepOf(one) - stepOf(other))
+}
+
+/** Whether there must be a history: versions before 0.8.0 made none, and there each release had its data files. */
+export function needsHistory(index: ReleaseIndex, current: Manifest): boolean {
+  return current.generator.version === GENERATOR.version || standingEntries(index).some(({ dropped }) => dropped)
 }
 
 /** Entries whose texts are rendered together, when the first of them is needed. */

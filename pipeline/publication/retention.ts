@@ -12,7 +12,7 @@ import { hashIn, standingReleases } from '../release/index.ts'
 import { readHistory } from '../release/read-back.ts'
 import type { NextTree } from './next-tree.ts'
 
-export const RESTORE_HISTORY =
+export const HISTORY_REMEDY =
   'restore the file from a backup, or delete it if all releases have their data files, and make build writes it again'
 
 /** The releases among those that stand, oldest first, whose data files go. Throws `CliError` if it names an unknown one. */
@@ -63,7 +63,7 @@ export async function proveInHistory(database: Database, path: string, entry: Re
     const listed = hashIn(entry, table)
     if (found === listed) continue
     throw new BuildError(
-      `${path} has ${found} as the ${table} rows of release ${release}, but the index says ${listed}; ${RESTORE_HISTORY}`,
+      `${path} has ${found} as the ${table} rows of release ${release}, but the index says ${listed}; ${HISTORY_REMEDY}`,
     )
   }
 }

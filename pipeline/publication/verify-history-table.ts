@@ -15,7 +15,7 @@ import { historyKeys, readHistoryReleases } from '../release/history-table.ts'
 import { hashIn, standingEntries } from '../release/index.ts'
 import { readText } from '../release/read-back.ts'
 import { missing } from './compare.ts'
-import { RESTORE_HISTORY } from './retention.ts'
+import { HISTORY_REMEDY } from './retention.ts'
 
 /**
  * Verifies both files of the history. For every release that stands, dropped ones too, the rows of each table must have the
@@ -193,5 +193,5 @@ function wrongRow(path: string, { table, date, model_permaslug, valid_from }: Hi
 }
 
 function fault(path: string, what: string): BuildError {
-  return new BuildError(`${path} ${what}; ${RESTORE_HISTORY}`)
+  return new BuildError(`${path} ${what}; ${HISTORY_REMEDY}`)
 }

@@ -36,7 +36,7 @@ import type { Page } from '../site/layout.ts'
 import { renderSite } from '../site/render.ts'
 import { faultOf, missing, strayFiles, verifyFile } from './compare.ts'
 import { isSwitching } from './public-folder.ts'
-import { type Facts, pointerEntries, publication } from './publication.ts'
+import { type Facts, needsHistory, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
 import { HistoryCheck } from './verify-history.ts'
 import { verifyHistoryTable } from './verify-history-table.ts'
@@ -139,7 +139,7 @@ async function verifyHistory(
 ): Promise<string[]> {
   const paths = Object.values(HISTORY_PATHS)
   const isAbsent = !(await sideBySide(paths, (path) => isThere(join(root, path)))).includes(true)
-  if (isAbsent && isOtherVersion(manifest) && index.releases.every(({ dropped }) => !dropped)) return paths
+  if (isAbsent && !needsHistory(index, manifest)) return paths
   await verifyHistoryTable(database, root, index, manifest)
   return []
 }

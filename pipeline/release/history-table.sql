@@ -89,6 +89,28 @@ COPY (
   ORDER BY list_position(['daily', 'weekly', 'monthly'], "table"), date, valid_from, position
 ) TO $path (FORMAT csv, HEADER, COMPRESSION none)
 
+-- name: read_back
+-- A sum of hashes for the rows, and for each file that was written of them. Against damage it is enough.
+WITH written AS (
+  SELECT 'rows' AS place, * FROM history_rows
+  UNION ALL
+  SELECT 'parquet' AS place, * FROM read_parquet($parquet, hive_partitioning = false)
+  UNION ALL
+  SELECT
+    'csv' AS place,
+    * REPLACE (nullif(days, '') AS days, nullif(valid_to, '') AS valid_to)
+  FROM published_csv($csv, {
+    "table": 'VARCHAR', date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR', days: 'VARCHAR',
+    position: 'VARCHAR', valid_from: 'VARCHAR', valid_to: 'VARCHAR'
+  })
+)
+SELECT
+  place,
+  count(*) AS rows,
+  sum(hash("table", date, model_permaslug, total_tokens, days, position, valid_from, valid_to))::VARCHAR AS hashes
+FROM written
+GROUP BY place
+
 -- name: read_rows
 -- The rows of a table as one release has them. Without days, they are those of the daily table.
 SELECT date, model_permaslug, total_tokens

@@ -7,6 +7,7 @@ import { type Files, isThere } from '../base/files.ts'
 import { parse } from '../base/json.ts'
 import { gzip } from '../base/text.ts'
 import { type Manifest, ReleaseName } from '../contract/manifest.ts'
+import type { HISTORY_FILES } from '../contract/published-paths.ts'
 import { DATASET_VERSION } from '../contract/ranking.ts'
 import { dataFile } from '../contract/release-files.ts'
 import { tablesIn } from '../contract/tables.ts'
@@ -38,7 +39,7 @@ export async function readHistoryReleases(database: Database, path: string): Pro
   return parse(Footer, keys, `the footer of ${path}`, BuildError)
 }
 
-/** The footer of a `history.parquet`. `current` is the manifest of the current release. */
+/** The footer of a `history.parquet`. `current` is the manifest of the newest release. */
 export function historyKeys({ releases, entry }: HistoryReleases, current: Manifest): Record<string, string> {
   const { release: _release, as_of: _as_of, content_hash: _rows, ...keys } = parquetKeys(current)
   return { ...keys, table: 'history', releases: releases.join(' '), entry }
@@ -80,17 +81,37 @@ export class HistoryTable {
     await this.#database.run('history-table/keep_releases', { kept: releases })
   }
 
-  /** Writes both files. `current` is the manifest of the current release. */
+  /** Writes both files and reads them back. `current` is the manifest of the newest release. Throws `BuildError`. */
   async write(
-    places: { parquet: string; csv: string },
+    places: Record<keyof typeof HISTORY_FILES, string>,
+    releases: HistoryReleases,
+    current: Manifest,
+    files: Files,
+  ): Promise<void> {
+    const { parquet, csv } = places
+    await this.writeParquet(parquet, releases, current, files)
+    await this.#database.run('history-table/write_csv', { path: csv })
+    await files.write(csv, await gzip(await readFile(csv), GZIP_LEVEL))
+    await this.#verifyWritten(places)
+  }
+
+  async #verifyWritten({ parquet, csv }: Record<keyof typeof HISTORY_FILES, string>): Promise<void> {
+    const found = await this.#database.rows<{ rows: bigint; hashes: string }>('history-table/read_back', {
+      parquet,
+      csv,
+    })
+    if (found.length === 3 && new Set(found.map(({ rows, hashes }) => `${rows} ${hashes}`)).size === 1) return
+    throw new BuildError(`${parquet} and ${csv} were not written as they should be; run the command again`)
+  }
+
+  async writeParquet(
+    path: string,
     releases: HistoryReleases,
     current: Manifest,
     files: Files,
   ): Promise<void> {
     const metadata = historyKeys(releases, current)
-    await this.#database.run('history-table/write_parquet', { path: places.parquet, metadata })
-    await files.flush(places.parquet)
-    await this.#database.run('history-table/write_csv', { path: places.csv })
-    await files.write(places.csv, await gzip(await readFile(places.csv), GZIP_LEVEL))
+    await this.#database.run('history-table/write_parquet', { path, metadata })
+    await files.flush(path)
   }
 }
