@@ -9,7 +9,7 @@ import { contentHash } from '../base/text.ts'
 import { GENERATOR } from '../base/version.ts'
 import { DATASET_PATH, type Manifest, type ReleaseName } from '../contract/manifest.ts'
 import { HISTORY_FILES } from '../contract/published-paths.ts'
-import { type DataFile, dataFile } from '../contract/release-files.ts'
+import { type DataFile, dataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { type PeriodRows, type Table, type TableRow, tableFacts, tablesIn } from '../contract/tables.ts'
 import { rowsIn } from '../dataset/change-log.ts'
 import { restorePeriods } from '../dataset/rank.ts'
@@ -70,8 +70,13 @@ async function checkKnown(database: Database, path: string, release: ReleaseName
 
 async function manifestBeside(history: string, release: ReleaseName): Promise<Manifest> {
   const folder = join(dirname(history), 'releases', release)
-  if (await isThere(folder)) return readManifest(folder)
-  throw new CliError(`there is no ${folder}; put the manifest.json of the release there, which says the rest`)
+  const path = join(folder, MANIFEST_FILE)
+  if (!(await isThere(path))) {
+    throw new CliError(`there is no ${path}; put the manifest.json of the release there, which says the rest`)
+  }
+  const manifest = await readManifest(folder)
+  if (manifest.release === release) return manifest
+  throw new BuildError(`${path} is that of release ${manifest.release}, not of ${release}`)
 }
 
 interface Rows {
