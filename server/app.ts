@@ -30,9 +30,10 @@ import { ApiError, RETRY_AFTER_SECONDS } from './base/errors.ts'
 import { countHere } from './base/quota.ts'
 import { type CurrentRelease, currentRelease } from './published/current-release.ts'
 import { fileMemory } from './published/file-memory.ts'
-import { olderReleases } from './published/older-releases.ts'
+import { loadHistory } from './published/history-loader.ts'
+import { type Loaders, olderReleases } from './published/older-releases.ts'
 import { type PublicFiles, publicFiles } from './published/public-files.ts'
-import { type LoadRelease, loadRelease } from './published/release-loader.ts'
+import { loadRelease } from './published/release-loader.ts'
 import { releaseFinder } from './published/requested-release.ts'
 import type { SmallAnswer } from './published/static-answers.ts'
 import { syntheticFiles } from './published/synthetic-files.ts'
@@ -51,7 +52,7 @@ declare module 'fastify' {
   }
 }
 
-export interface AppDependencies {
+export interface AppDependencies extends Partial<Loaders> {
   store: Store
   publicDir: string
   /** The file of builds with usage per key. Without it, the store keeps its usage. */
@@ -62,7 +63,6 @@ export interface AppDependencies {
   rateLimitSettings?: RateLimitSettings
   connectionLimits?: Partial<ConnectionLimits> | undefined
   log: LogTarget
-  loadRelease?: LoadRelease
 }
 
 const API = '/api/v1'
@@ -111,9 +111,10 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     clientErrorHandler: (error, socket) => connections.refuseUnreadable(error, socket),
   })
   const connections: Connections = watchConnections(app.server, limitsOfConnections.most, app.log)
-  const load = dependencies.loadRelease ?? loadRelease
-  const releases = currentRelease(publicDir, app.log, load)
-  const findRelease = releaseFinder(releases, olderReleases(publicDir, app.log, load))
+  const loaders = { loadRelease, loadHistory, ...dependencies }
+  const releases = currentRelease(publicDir, app.log, loaders.loadRelease)
+  const older = olderReleases(publicDir, app.log, loaders)
+  const findRelease = releaseFinder(releases, older)
   const usage = keySpend(store)
   const followed = usageFile === undefined ? [releases] : [releases, followKeySpend(usageFile, usage, app.log)]
   const counter = store.isShared ? sharedQuotas(store) : countHere()
@@ -153,6 +154,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     app.addHook('onListen', async () => file.follow())
     app.addHook('onClose', file.stop)
   }
+  app.addHook('onClose', older.stop)
 
   app.register(async (scope) => health(scope, { store, releases }))
   app.register(async (scope) => openApi(scope))

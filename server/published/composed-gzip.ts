@@ -1,7 +1,7 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 import { moveCrc } from './crc.ts'
 import type { DateRows } from './date-rows.ts'
-import { type Run, runOf, slice } from './run.ts'
+import { type Run, runOf, slice, slices } from './run.ts'
 
 /**
  * Each date alone, and again with the previous date as dictionary, flushed to a whole byte. A window is its first date
@@ -10,37 +10,41 @@ import { type Run, runOf, slice } from './run.ts'
 export interface GzipPieces {
   first: Run
   next: Run
-  /** CRC-32 of all rows before date `i`, including its separator. */
-  crcBefore: Uint32Array
-  /** CRC-32 of all rows through date `i`. */
-  crcAfter: Uint32Array
+  /** CRC-32 of each piece of rows. */
+  crcs: Uint32Array
+}
+
+/** A piece of rows, and the one of the previous date in some release. */
+export type Link = readonly [previous: number, piece: number]
+
+/** Which pieces are the dates of a release: of rows, and of `next`, whose first is not used. */
+export interface Picked {
+  pieces: Uint32Array
+  links: Uint32Array
 }
 
 const LEVEL = 9
 const FLUSHED = { level: LEVEL, memLevel: 9, finishFlush: constants.Z_SYNC_FLUSH }
 
 /** Compresses every date. Takes hundreds of milliseconds for two years, so keep it off the event loop. */
-export function compressDates(rows: DateRows): GzipPieces {
-  const dates = rows.offsets.length - 1
-  const rowsOf = (date: number, skipped = 0) =>
-    rows.bytes.subarray((rows.offsets[date] ?? 0) + skipped, rows.offsets[date + 1])
+export function compressDates(rows: DateRows, links: Iterable<Link>): GzipPieces {
   const first: Uint8Array[] = []
-  const next: Uint8Array[] = []
-  const crcBefore = new Uint32Array(dates)
-  const crcAfter = new Uint32Array(dates)
-  let crc = 0
-  for (let date = 0; date < dates; date++) {
-    const whole = rowsOf(date)
-    const afterSeparator = rowsOf(date, rows.separatorBytes)
-    first.push(deflateRawSync(afterSeparator, FLUSHED))
-    // The previous date may begin the window, so its separator is not in the dictionary.
-    const dictionary = date === 0 ? undefined : rowsOf(date - 1, rows.separatorBytes)
-    next.push(dictionary === undefined ? new Uint8Array() : deflateRawSync(whole, { ...FLUSHED, dictionary }))
-    crcBefore[date] = crc32(whole.subarray(0, rows.separatorBytes), crc)
-    crc = crc32(whole, crc)
-    crcAfter[date] = crc
+  const crcs = new Uint32Array(rows.offsets.length - 1)
+  for (let piece = 0; piece < crcs.length; piece++) {
+    first.push(deflateRawSync(bytesOf(rows, piece, rows.separatorBytes), FLUSHED))
+    crcs[piece] = crc32(bytesOf(rows, piece))
   }
-  return { first: runOf(first), next: runOf(next), crcBefore, crcAfter }
+  const next: Uint8Array[] = []
+  for (const [previous, piece] of links) {
+    // The previous date may begin the window, so its separator is not in the dictionary.
+    const dictionary = bytesOf(rows, previous, rows.separatorBytes)
+    next.push(deflateRawSync(bytesOf(rows, piece), { ...FLUSHED, dictionary }))
+  }
+  return { first: runOf(first), next: runOf(next), crcs }
+}
+
+function bytesOf({ bytes, offsets }: DateRows, piece: number, skipped = 0): Uint8Array {
+  return bytes.subarray((offsets[piece] ?? 0) + skipped, offsets[piece + 1])
 }
 
 /** Magic number, deflate, no flags, no time, unknown level and system. */
@@ -48,36 +52,56 @@ const GZIP_HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
 const STORED_HEAD_BYTES = 5
 const TRAILER_BYTES = 8
 
-export function gzipComposer(head: Buffer, rows: DateRows, pieces: GzipPieces) {
+export function gzipComposer(head: Buffer, rows: DateRows, pieces: GzipPieces, picked: Picked) {
   const headPiece = Buffer.concat([
     GZIP_HEAD,
     deflateRawSync(head, { level: LEVEL, finishFlush: constants.Z_SYNC_FLUSH }),
   ])
   const headCrc = crc32(head)
+  const sums = runningSums(rows, pieces.crcs, picked.pieces)
 
   /** CRC-32 of head and rows, by removing the rows before the window from the running CRC. */
   function crcOf(from: number, to: number, bytes: number): number {
     if (from === to) return headCrc
-    const before = pieces.crcBefore[from] ?? 0
-    return (pieces.crcAfter[to - 1] ?? 0) ^ moveCrc((before ^ headCrc) >>> 0, bytes)
+    const before = sums.crcBefore[from] ?? 0
+    return (sums.crcAfter[to - 1] ?? 0) ^ moveCrc((before ^ headCrc) >>> 0, bytes)
+  }
+
+  /** Bytes of the rows of a window, without the first separator. */
+  function rowBytes(from: number, to: number): number {
+    return from === to ? 0 : (sums.bytesBefore[to] ?? 0) - (sums.bytesBefore[from] ?? 0) - rows.separatorBytes
   }
 
   return {
     /** One gzip member of the rows of dates `from` (inclusive) to `to` (exclusive); no rows if they are equal. */
     compose(from: number, to: number, tail: Buffer): Buffer[] {
-      const bytes = rowBytes(rows, from, to)
+      const bytes = rowBytes(from, to)
       const crc = (moveCrc(crcOf(from, to, bytes) >>> 0, tail.length) ^ crc32(tail)) >>> 0
       const end = endPiece(tail, crc, head.length + bytes + tail.length)
       if (from === to) return [headPiece, end]
-      const first = slice(pieces.first, from, from + 1)
-      return to - from === 1 ? [headPiece, first, end] : [headPiece, first, slice(pieces.next, from + 1, to), end]
+      const piece = picked.pieces[from] ?? 0
+      const first = slice(pieces.first, piece, piece + 1)
+      return [headPiece, first, ...slices(pieces.next, picked.links.subarray(from + 1, to)), end]
     },
   }
 }
 
-/** Bytes of the rows of a window, without the first separator. */
-function rowBytes({ offsets, separatorBytes }: DateRows, from: number, to: number): number {
-  return from === to ? 0 : (offsets[to] ?? 0) - (offsets[from] ?? 0) - separatorBytes
+/** Of the dates of a release, so that those of any window are a difference of two. */
+function runningSums(rows: DateRows, crcs: Uint32Array, pieces: Uint32Array) {
+  const bytesBefore = new Uint32Array(pieces.length + 1)
+  /** CRC-32 of all rows before date `i`, including its separator. */
+  const crcBefore = new Uint32Array(pieces.length)
+  /** CRC-32 of all rows through date `i`. */
+  const crcAfter = new Uint32Array(pieces.length)
+  let crc = 0
+  for (const [date, piece] of pieces.entries()) {
+    const bytes = bytesOf(rows, piece)
+    crcBefore[date] = crc32(bytes.subarray(0, rows.separatorBytes), crc)
+    crc = (moveCrc(crc, bytes.length) ^ (crcs[piece] ?? 0)) >>> 0
+    crcAfter[date] = crc
+    bytesBefore[date + 1] = (bytesBefore[date] ?? 0) + bytes.length
+  }
+  return { bytesBefore, crcBefore, crcAfter }
 }
 
 /** The tail as a last, stored block (RFC 1951 § 3.2.4), then checksum and size (RFC 1952 § 2.3.1). */

@@ -22,6 +22,6 @@ export const ROW_FORMATS: Record<Format, RowFormat> = {
   ndjson: { head: () => Buffer.alloc(0), row: (row) => `${rowJson(row)}\n`, separatorBytes: 0 },
 }
 
-export function serialiseDates(dates: Iterable<TableRow[]>, { row, separatorBytes }: RowFormat): DateRows {
+export function serialiseDates(dates: Iterable<readonly TableRow[]>, { row, separatorBytes }: RowFormat): DateRows {
   return { ...runOf([...dates].map((rows) => Buffer.from(rows.map(row).join('')))), separatorBytes }
 }

@@ -8,6 +8,8 @@ import { BoundedCache } from '../base/bounded-cache.ts'
 import { ApiError } from '../base/errors.ts'
 import { fingerprint } from '../base/followed-file.ts'
 import type { Dataset } from './dataset.ts'
+import { followedHistory } from './followed-history.ts'
+import type { LoadHistory } from './history-loader.ts'
 import { parseReleaseIndex } from './release.ts'
 import type { LoadRelease } from './release-loader.ts'
 import { isWithdrawn, withdrawn } from './tombstone.ts'
@@ -19,6 +21,7 @@ export interface OlderReleases {
   newestAt(instant: Timestamp): Promise<ReleaseName | undefined>
   /** The first listed release that has tables of weeks and months and is not withdrawn, if any. */
   firstWithTables(): Promise<ReleaseName | undefined>
+  stop(): Promise<void>
 }
 
 const MOST_BYTES = 64 * 2 ** 20
@@ -26,16 +29,23 @@ const MOST_BYTES = 64 * 2 ** 20
 /** Each takes about a second, so longer queues get a 429. */
 const MOST_LOADING = 10
 
+export interface Loaders {
+  loadRelease: LoadRelease
+  loadHistory: LoadHistory
+}
+
 export function olderReleases(
   publicDir: string,
   log: FastifyBaseLogger,
-  loadRelease: LoadRelease,
+  { loadRelease, loadHistory }: Loaders,
   { mostBytes = MOST_BYTES, mostLoading = MOST_LOADING } = {},
 ): OlderReleases {
+  const history = followedHistory(publicDir, log, loadHistory)
   // Keyed by entry hash, because a rebuilt dataset may reuse a name.
   const kept = new BoundedCache<Dataset>(mostBytes, ({ bytes }) => bytes)
-  const loading = new Map<string, Promise<Dataset>>()
+  const underWay = new Map<string, Promise<Dataset>>()
   const listed = releaseIndex(publicDir)
+  let loading = 0
   let lastLoad: Promise<unknown> = Promise.resolve()
 
   async function load(entry: ReleaseEntry): Promise<Dataset> {
@@ -57,15 +67,25 @@ export function olderReleases(
 
   /** One at a time: loading takes many times the release's size in memory. */
   function loadInTurn(entry: ReleaseEntry): Promise<Dataset> {
-    if (loading.size >= mostLoading) {
+    if (loading >= mostLoading) {
       // Not 503: load balancers would take the server out of service.
       throw new ApiError(429, 'Too many older releases are being read. Please try again later.')
     }
-    const turn = lastLoad.then(() => load(entry)).finally(() => loading.delete(entry.hash))
-    loading.set(entry.hash, turn)
+    loading++
+    const turn = lastLoad.then(() => load(entry)).finally(() => loading--)
     // The caller gets the error; the next load must still run.
     lastLoad = turn.catch(() => undefined)
     return turn
+  }
+
+  /** From the history in memory, or else from the files of the release. Equal requests share one search. */
+  function findListed(entry: ReleaseEntry): Promise<Dataset> {
+    const known = underWay.get(entry.hash)
+    if (known !== undefined) return known
+    const search = async () => (await history.find(entry)) ?? kept.get(entry.hash) ?? (await loadInTurn(entry))
+    const searching = search().finally(() => underWay.delete(entry.hash))
+    underWay.set(entry.hash, searching)
+    return searching
   }
 
   /** The index may still list a release as standing, right after its tombstone was written. */
@@ -81,7 +101,7 @@ export function olderReleases(
       const entry = (await listed()).find(({ release }) => release === name)
       if (entry === undefined) return undefined
       if (await isWithdrawn(publicDir, name)) throw withdrawn(name, { releases: `/${INDEX_PATH}` })
-      return kept.get(entry.hash) ?? (await (loading.get(entry.hash) ?? loadInTurn(entry)))
+      return await findListed(entry)
     },
     async newestAt(instant) {
       return firstStanding((await listed()).filter(({ as_of }) => as_of <= instant).toReversed())
@@ -89,6 +109,7 @@ export function olderReleases(
     async firstWithTables() {
       return firstStanding((await listed()).filter(({ tables }) => tables !== undefined))
     },
+    stop: history.stop,
   }
 }
 

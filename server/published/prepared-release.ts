@@ -1,6 +1,6 @@
 import { PERIOD_TABLES } from '../../pipeline/contract/tables.ts'
 import type { PreparedRelease } from './dataset.ts'
-import { compressTable, serialiseTable } from './prepared-table.ts'
+import { compressTable, mapTables, serialiseTable } from './prepared-table.ts'
 import { type Release, readAuthors, readTable } from './release.ts'
 
 /** The daily table alone. */
@@ -21,13 +21,5 @@ export async function prepareRest({ manifest, tables }: PreparedRelease, release
 
 /** Takes hundreds of milliseconds for two years, so keep it off the event loop. */
 export function compressRelease(release: PreparedRelease): PreparedRelease {
-  const { daily, weekly, monthly } = release.tables
-  return {
-    ...release,
-    tables: {
-      ...(daily && { daily: compressTable(daily) }),
-      ...(weekly && { weekly: compressTable(weekly) }),
-      ...(monthly && { monthly: compressTable(monthly) }),
-    },
-  }
+  return { ...release, tables: mapTables(release.tables, compressTable) }
 }

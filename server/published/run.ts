@@ -18,3 +18,15 @@ export function slice({ bytes, offsets }: Run, from: number, to: number, skipped
   const begin = (offsets[from] ?? 0) + skipped
   return Buffer.from(bytes.buffer, bytes.byteOffset + begin, (offsets[to] ?? 0) - begin)
 }
+
+/** Some pieces of a run, neighbours in one buffer, less `skipped` bytes at the start; not copied. */
+export function slices(run: Run, pieces: Uint32Array, skipped = 0): Buffer[] {
+  const found: Buffer[] = []
+  for (let from = 0, to = 0; from < pieces.length; from = to) {
+    const first = pieces[from] ?? 0
+    do to++
+    while (to < pieces.length && pieces[to] === first + to - from)
+    found.push(slice(run, first, first + to - from, from === 0 ? skipped : 0))
+  }
+  return found
+}

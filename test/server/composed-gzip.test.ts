@@ -2,7 +2,7 @@ import { crc32, gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { logNormal, seededRandom } from '../../pipeline/raw/sample/random.ts'
-import { compressDates, gzipComposer } from '../../server/published/composed-gzip.ts'
+import { compressDates, gzipComposer, type Link } from '../../server/published/composed-gzip.ts'
 import { moveCrc } from '../../server/published/crc.ts'
 import type { Dataset } from '../../server/published/dataset.ts'
 import { FORMATS } from '../../server/published/formats.ts'
@@ -109,21 +109,26 @@ describe('a gzip of any window', () => {
   })
 })
 
-test('a composer takes any bytes before, in and after any dates', () => {
+test('a composer takes any bytes before, in and after any dates, wherever their pieces lie', () => {
   fc.assert(
     fc.property(
       fc.array(bytes, { minLength: 1, maxLength: 6 }),
+      fc.array(fc.nat(), { minLength: 1, maxLength: 8 }),
       bytes,
       bytes,
       fc.nat(),
       fc.nat(),
-      (dates, head, tail, a, b) => {
-        const rows = { ...runOf(dates.map((date) => Buffer.concat([Buffer.from(','), date]))), separatorBytes: 1 }
-        const [from, to] = [a % (dates.length + 1), b % (dates.length + 1)].sort((x, y) => x - y) as [number, number]
-        const composer = gzipComposer(Buffer.from(head), rows, compressDates(rows))
+      (pool, chosen, head, tail, a, b) => {
+        const rows = { ...runOf(pool.map((piece) => Buffer.concat([Buffer.from(','), piece]))), separatorBytes: 1 }
+        const pieces = Uint32Array.from(chosen, (n) => n % pool.length)
+        const pairs = Array.from(pieces.subarray(1), (piece, index): Link => [pieces[index] ?? 0, piece]).reverse()
+        const links = pieces.map((_, date) => (date === 0 ? 0 : pairs.length - date))
+        const [from, to] = [a % (pieces.length + 1), b % (pieces.length + 1)].sort((x, y) => x - y) as [number, number]
+        const composer = gzipComposer(Buffer.from(head), rows, compressDates(rows, pairs), { pieces, links })
+        const dates = [...pieces.subarray(from, to)].map((piece) => pool[piece] ?? expect.unreachable())
         const plain = Buffer.concat([
           head,
-          Buffer.concat(dates.slice(from, to).flatMap((date) => [Buffer.from(','), date])).subarray(1),
+          Buffer.concat(dates.flatMap((date) => [Buffer.from(','), date])).subarray(1),
           tail,
         ])
         expect(gunzipSync(Buffer.concat(composer.compose(from, to, Buffer.from(tail)))).equals(plain)).toBe(true)

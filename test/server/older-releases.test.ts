@@ -8,7 +8,7 @@ import { ReleaseError } from '../../server/published/release.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 import { withdraw, writeIndex } from '../support/release-index.ts'
-import { loadReleaseHere } from '../support/release-loader.ts'
+import { loadHistoryHere, loadReleaseHere } from '../support/release-loader.ts'
 
 const FIRST = '20250104T000000Z'
 const SECOND = '20250105T000000Z'
@@ -22,7 +22,11 @@ async function published(limits: { mostBytes?: number; mostLoading?: number } = 
   const log = captureLog()
   const logger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
   const loaded = () => log.lines().map(({ release }) => release)
-  return { publicDir, releases: olderReleases(publicDir, logger, load, limits), loaded }
+  return {
+    publicDir,
+    releases: olderReleases(publicDir, logger, { loadRelease: load, loadHistory: loadHistoryHere }, limits),
+    loaded,
+  }
 }
 
 /** Loads nothing to its end before `letGo` is called; `begun` when the first load has begun. */

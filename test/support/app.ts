@@ -5,7 +5,7 @@ import { type AppDependencies, buildApp } from '../../server/app.ts'
 import { apiKeys, type NewKey } from '../../server/store/keys.ts'
 import type { Store } from '../../server/store/store.ts'
 import { temporaryFolder } from './folder.ts'
-import { loadReleaseHere } from './release-loader.ts'
+import { loadHistoryHere, loadReleaseHere } from './release-loader.ts'
 import { testStore } from './store.ts'
 
 export { temporaryFolder } from './folder.ts'
@@ -36,6 +36,7 @@ export async function testApp(options: Partial<AppDependencies> = {}): Promise<T
     publicDir,
     clock: () => NOW,
     loadRelease: loadReleaseHere,
+    loadHistory: loadHistoryHere,
     log: { level: 'trace', stream: log.stream },
     ...options,
   })

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import type { FastifyBaseLogger } from 'fastify'
+import type { ReleaseEntry } from '../../pipeline/contract/manifest.ts'
+import { type Table, tableFacts, tablesIn } from '../../pipeline/contract/tables.ts'
+import { BoundedCache } from '../base/bounded-cache.ts'
+import { type Dataset, datasetOf } from './dataset.ts'
+import { type PreparedHistory, tableAt } from './prepared-history.ts'
+import { bytesOfObjects, type PreparedTable } from './prepared-table.ts'
+import { type Release, readAuthors, readListedRelease } from './release.ts'
+
+/** Releases whose rows are in the history. */
+export interface History {
+  /**
+   * The release of an entry of the index; undefined if the history does not have it, with the content hash of each of its
+   * tables. Throws `ReleaseError` if its manifest is not the listed one.
+   */
+  find(entry: ReleaseEntry): Promise<Dataset | undefined>
+}
+
+const MOST_BYTES = 64 * 2 ** 20
+
+/** The rows of all releases are in memory once. What is kept of a release is its description and parsed rows. */
+export function historyOf(prepared: PreparedHistory, publicDir: string, log: FastifyBaseLogger): History {
+  // Keyed by entry hash, because a rebuilt dataset may reuse a name.
+  const kept = new BoundedCache<Dataset>(MOST_BYTES, ({ bytes }) => bytes)
+  const isVerified = new Map<string, boolean>()
+
+  return {
+    async find(entry) {
+      const known = kept.get(entry.hash)
+      if (known !== undefined || isVerified.get(entry.hash) === false) return known
+      const release = await readListedRelease(publicDir, entry)
+      const dataset = await datasetAt(prepared, release)
+      if (!isVerified.has(entry.hash)) isVerified.set(entry.hash, hasItsHashes(dataset))
+      if (isVerified.get(entry.hash) === false) {
+        log.warn({ release: entry.release }, 'the history does not have the rows of the release')
+        return undefined
+      }
+      kept.set(entry.hash, dataset)
+      return dataset
+    },
+  }
+}
+
+async function datasetAt(history: PreparedHistory, release: Release): Promise<Dataset> {
+  const { manifest } = release
+  const tables: Partial<Record<Table, PreparedTable>> = {}
+  for (const table of tablesIn(manifest)) {
+    const versions = history[table]
+    if (versions !== undefined) tables[table] = tableAt(versions, manifest.release)
+  }
+  const dataset = datasetOf({ manifest, tables, authors: await readAuthors(release), isComplete: true })
+  return { ...dataset, bytes: Object.values(tables).reduce((sum, table) => sum + bytesOfObjects(table), 0) }
+}
+
+function hasItsHashes(dataset: Dataset): boolean {
+  const { manifest } = dataset
+  return tablesIn(manifest).every((table) => {
+    if (!dataset.has(table)) return false
+    const canonicalCsv = createHash('sha256')
+    const dates = dataset.dates(table)
+    const all = { start_date: dates[0] ?? '', end_date: dates.at(-1) ?? '' }
+    for (const piece of dataset.answer(table, all, 'csv').pieces) canonicalCsv.update(piece)
+    return `sha256:${canonicalCsv.digest('hex')}` === tableFacts(manifest, table)?.content_hash
+  })
+}
