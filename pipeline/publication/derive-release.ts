@@ -1,9 +1,9 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError } from '../base/errors.ts'
-import { hashFile, isThere, namesIn, realFiles, statsIfAny } from '../base/files.ts'
+import { type Files, hashFile, isThere, namesIn, realFiles, statsIfAny } from '../base/files.ts'
 import { withTemporaryDatabase } from '../base/scratch.ts'
 import { contentHash } from '../base/text.ts'
 import { GENERATOR } from '../base/version.ts'
@@ -38,7 +38,7 @@ export async function deriveRelease(
     await mkdir(out, { recursive: true })
     const files: DerivedFile[] = []
     for (const table of tablesIn(manifest)) {
-      for (const path of await writeTable(database, out, { table, manifest, rows })) {
+      for (const path of await writeTable(database, out, { table, manifest, rows }, realFiles)) {
         files.push({ path, comparison: await compare(join(out, path), manifest) })
       }
       report({ kind: 'progress', stage: 'derive', share: files.length / (5 * tablesIn(manifest).length), bytes: 0 })
@@ -84,8 +84,11 @@ interface Rows {
   periods: PeriodRows | undefined
 }
 
-/** Reads the tables of the release, and fills the tables of the database from which Parquet is written. */
-async function readTables(database: Database, path: string, manifest: Manifest): Promise<Rows> {
+/**
+ * Reads the tables of a release from a `history.parquet`, and fills the tables of the database from which Parquet is written.
+ * Throws `BuildError` if the rows are not those of the manifest.
+ */
+export async function readTables(database: Database, path: string, manifest: Manifest): Promise<Rows> {
   const { release } = manifest
   const read = async <T extends Table>(table: T) => {
     const rows = await readHistory(database, path, { release, table })
@@ -100,15 +103,17 @@ async function readTables(database: Database, path: string, manifest: Manifest):
   return { rows, periods }
 }
 
-async function writeTable(
+/** Writes the data files of a table that `readTables` has read into a folder. Returns their names. */
+export async function writeTable(
   database: Database,
   out: string,
   { table, manifest, rows }: { table: Table; manifest: Manifest; rows: Rows },
+  files: Files,
 ): Promise<DataFile[]> {
   const parquet = dataFile(table, 'parquet')
-  await writeParquet(table, { draft: manifest, path: join(out, parquet) }, database, realFiles)
+  await writeParquet(table, { draft: manifest, path: join(out, parquet) }, database, files)
   const texts = await renderRows(table, rowsIn(rows, table), metaOf(manifest))
-  for (const [path, bytes] of texts) await writeFile(join(out, path), bytes)
+  for (const [path, bytes] of texts) await files.write(join(out, path), bytes)
   return [parquet, ...texts.map(([path]) => path)]
 }
 
