@@ -53,8 +53,8 @@ export const publication: Mutant[] = [
     name: 'rest-of-withdrawn-release',
     promise: 'A withdrawn release has its tombstone and nothing else.',
     file: 'pipeline/publication/tombstone.ts',
-    find: '[...names.filter((name) => !isLast(name)), ...names.filter(isLast)]',
-    replace: 'names.filter(isLast)',
+    find: 'for (const name of names) await',
+    replace: 'for (const name of names.slice(1)) await',
     tests: ['test/cases.test.ts'],
   },
   {
