@@ -327,11 +327,12 @@ describe('derive --release', () => {
     const run = (out: string) =>
       runCli(['derive', workspace.publicDir, '--release', R1, '--out', join(workspace.root, out), '--json'], {})
     const { code, stderr } = await run('same-version')
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('9 derived files differ') })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('3 derived files differ') })
     await writeFile(path, toJson({ ...manifest, files: other, generator: { ...manifest.generator, duckdb: 'v1.0.0' } }))
     const { code: success, stdout } = await run('other-version')
     expect(success).toBe(0)
     expect(JSON.parse(stdout).files).toContainEqual({ path: 'rankings-daily.parquet', comparison: 'equal_rows' })
+    expect(JSON.parse(stdout).files).toContainEqual({ path: 'rankings-daily.json.gz', comparison: 'equal_rows' })
     expect(JSON.parse(stdout).files).toContainEqual({ path: 'rankings-daily.csv', comparison: 'equal' })
   })
 
