@@ -266,12 +266,12 @@ describe('of a dropped release', () => {
     await expect(verifyFolder(workspace.publicDir)).rejects.toThrow(message)
   })
 
-  it('the next build removes a data file that is there again', async () => {
+  it('the next build removes a data file that is there again, and restores the CSV of the history', async () => {
     const workspace = await copyWorkspace(original)
-    const path = inRelease(workspace.publicDir, R1, 'rankings-daily.csv')
-    await writeFile(path, 'stray')
+    await writeFile(inRelease(workspace.publicDir, R1, 'rankings-daily.csv'), 'stray')
+    await rm(join(workspace.publicDir, HISTORY_PATHS.csv))
     await buildIn(workspace, '2025-03-10T12:00:00Z')
-    expect(await isThere(path)).toBe(false)
+    expect(await snapshotTree(workspace.publicDir)).toEqual(await snapshotTree(original.publicDir))
   })
 })
 
