@@ -104,12 +104,7 @@ export class HistoryTable {
     throw new BuildError(`${parquet} and ${csv} were not written as they should be; run the command again`)
   }
 
-  async writeParquet(
-    path: string,
-    releases: HistoryReleases,
-    current: Manifest,
-    files: Files,
-  ): Promise<void> {
+  async writeParquet(path: string, releases: HistoryReleases, current: Manifest, files: Files): Promise<void> {
     const metadata = historyKeys(releases, current)
     await this.#database.run('history-table/write_parquet', { path, metadata })
     await files.flush(path)
