@@ -8,6 +8,7 @@ import { DATASET_PATH, ReleaseIndex, releasePath } from '../contract/manifest.ts
 import {
   CATALOG_FILE,
   COVERAGE_PATH,
+  ICEBERG_FOLDER,
   INDEX_PATH,
   LATEST_PATH,
   POINTER_PATH,
@@ -28,7 +29,8 @@ export async function mirrorSite(
   onProgress: (share: number) => void,
 ): Promise<void> {
   const index = await fetchIndex(remote, folder)
-  // An earlier attempt may have fetched a release that has since been withdrawn.
+  // An earlier attempt may have fetched a release that has since been withdrawn, and snapshots that have expired.
+  await rm(join(folder, ICEBERG_FOLDER), { recursive: true, force: true })
   for (const { release, status } of index.releases) {
     if (status === 'withdrawn') await rm(join(folder, releasePath(release)), { recursive: true, force: true })
   }
