@@ -6,7 +6,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { BuildEvent } from '../pipeline/base/effects.ts'
+import { withTemporaryDatabase } from '../pipeline/base/scratch.ts'
+import { contentHash } from '../pipeline/base/text.ts'
 import type { BuildOptions, BuildSummary } from '../pipeline/build.ts'
+import { standingEntries } from '../pipeline/release/index.ts'
+import { readHistory } from '../pipeline/release/read-back.ts'
 import { type Answer, answersOf, type Keys, RELEASES, SERVED_AT } from './fixtures/installation-0.1.0/ask.ts'
 import { readCoverage, readIndex, readRestatements, text } from './support/history.ts'
 import { buildIn, datasetFolder, publishedCsv, rowsOf, runCli, settings, type Workspace } from './support/pipeline.ts'
@@ -99,6 +103,13 @@ describe('an installation of 0.1.0, before the first build', () => {
       /not verified: \d+ pages made by another version; the next build replaces them: .*index\.html, /,
     )
   })
+
+  it('can be exported without a history', async () => {
+    const folder = join(original.root, 'copy')
+    const { code, stderr } = await runCli(['export', folder], settings(original, UPGRADED_AT))
+    expect(code, stderr).toBe(0)
+    expect(await readdir(join(folder, 'datasets/rankings-daily/v1'))).not.toContain('history.parquet')
+  })
 })
 
 describe('an installation of 0.1.0, in its first build', () => {
@@ -169,6 +180,17 @@ describe('an installation of 0.1.0, in its first build', () => {
     )
     const { code, stderr } = await runCli(['verify'], settings(upgraded, UPGRADED_AT))
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('verified 6 releases') })
+  })
+
+  it('has a history that says what each release says', async () => {
+    const folder = datasetFolder(upgraded)
+    const { signal } = new AbortController()
+    await withTemporaryDatabase('test', { signal, folders: [folder] }, async (database) => {
+      for (const { release, content_hash } of standingEntries(await readIndex(upgraded))) {
+        const rows = await readHistory(database, join(folder, 'history.parquet'), { release, table: 'daily' })
+        expect(contentHash(rows), release).toBe(content_hash)
+      }
+    })
   })
 
   it('can be reproduced', async () => {
