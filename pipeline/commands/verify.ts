@@ -1,6 +1,7 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { counted } from '../base/numbers.ts'
+import type { ReleaseEntry } from '../contract/manifest.ts'
 import type { VerifySummary } from '../publication/verify.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
@@ -25,9 +26,10 @@ them (--json: not_verified). After an upgrade it also names pages that the previ
 
 const NAMED = 5
 
-function describe({ releases, files, latest, not_verified, outdated_pages }: VerifySummary): string {
+function describe({ releases, dropped, files, latest, not_verified, outdated_pages }: VerifySummary): string {
+  const inHistory = dropped === 0 ? '' : ` (${dropped} of them in the history alone)`
   return [
-    `verified ${counted(releases, 'release')} with ${counted(files, 'file')}; ${latest} is current\n`,
+    `verified ${counted(releases, 'release')}${inHistory} with ${counted(files, 'file')}; ${latest} is current\n`,
     ...notVerified(not_verified, 'revision', 'that went with a withdrawn release'),
     ...notVerified(outdated_pages, 'page', 'made by another version; the next build replaces them'),
   ].join('')
@@ -40,8 +42,8 @@ function notVerified(paths: readonly string[], noun: string, why: string): strin
 }
 
 async function verifyPlace(place: string, base: string | undefined, signal: AbortSignal): Promise<VerifySummary> {
-  const onVerified = ({ release, rows }: { release: string; rows: number }) =>
-    process.stderr.write(`${release}: ${counted(rows, 'row')}, the same in every format\n`)
+  const onVerified = ({ release, rows, dropped }: ReleaseEntry) =>
+    process.stderr.write(`${release}: ${counted(rows, 'row')}, ${dropped ? 'dropped' : 'the same in every format'}\n`)
   if (!/^https?:/i.test(place)) {
     const module = await import('../publication/verify.ts')
     return module.verify(place, { signal, report: onVerified, base })

@@ -46,8 +46,9 @@ import { followHistory } from './follow-history.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree } from './next-tree.ts'
 import { changedPages } from './pages.ts'
-import { closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
+import { abandonStaging, closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 import { type Entry, publication } from './publication.ts'
+import { currentDataFiles } from './restore-files.ts'
 import { removeDropped, withDropped } from './retention.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone, withTombstones } from './tombstone.ts'
 import { beginWithdrawal, eraseInputs, type PrivacyWithdrawal, resumeWithdrawal } from './withdrawal.ts'
@@ -174,11 +175,15 @@ export async function publish(
 /** Drops what the setting does not keep any more, in a switch of its own. */
 export async function publishDropped(
   folder: PublicFolder,
-  index: ReleaseIndex,
-  retention: Retention,
+  { index, retention }: { index: ReleaseIndex; retention: Retention },
   database: Database,
+  signal: AbortSignal,
 ): Promise<void> {
-  await follow(new NextTree(folder), withDropped(index, retention), database)
+  try {
+    await follow(new NextTree(folder), withDropped(index, retention), database, async () => signal.throwIfAborted())
+  } finally {
+    await abandonStaging(folder.publicDir, folder.files)
+  }
 }
 
 /** Publishes a tombstone and everything that follows from it in one switch. The first rename withdraws the release. */
@@ -243,15 +248,16 @@ async function follow(
 async function stage(tree: NextTree, index: ReleaseIndex, database: Database): Promise<() => Promise<void>> {
   const current = currentEntry(index)
   if (current === undefined) return async () => {}
+  const path = tree.pathOf(releasePath(current.release))
+  const manifest = await readManifest(path)
+  const data = await currentDataFiles(tree, manifest, database)
   await eraseRestatements(tree, index)
   await followReleases(tree, standingReleases(index), database)
   const coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
   if (coverage === undefined) throw new Error('there is no coverage of the releases')
   const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
-  const path = tree.pathOf(releasePath(current.release))
-  const manifest = await readManifest(path)
   await followHistory(tree, index, manifest, database)
-  const api = await renderApi(path, manifest, tree.folder.dataDir)
+  const api = await renderApi(data, manifest, tree.folder.dataDir)
   const { pages, note } = await changedPages(tree, { manifest, index }, database)
   const manifests = await readManifests(tree, keptReleases(index))
   const entries = publication({ index, manifests, coverage, restatements, api, pages })

@@ -26,13 +26,6 @@ SELECT
   row_number() OVER (PARTITION BY date ORDER BY file_row_number) AS position
 FROM read_parquet($path, hive_partitioning = false)
 
--- name: add_rows_of_history
--- The rows of a release whose data files were dropped.
-INSERT INTO history_release
-SELECT "table", date, model_permaslug, total_tokens, days, position
-FROM read_parquet($path, hive_partitioning = false)
-WHERE valid_from <= $release AND (valid_to IS NULL OR valid_to > $release)
-
 -- name: close_rows
 -- Ends the rows that the release does not have any more.
 UPDATE history_rows AS old
@@ -138,33 +131,6 @@ SELECT date, model_permaslug, total_tokens, position
 FROM read_parquet($path, hive_partitioning = false)
 WHERE "table" = 'daily' AND valid_from <= $release AND (valid_to IS NULL OR valid_to > $release)
 
--- name: differences_of_parquet
--- How many rows of the file do not follow from the releases, and how many that do are not in it.
-WITH published AS (FROM read_parquet($path, hive_partitioning = false)),
-strange AS (FROM published EXCEPT ALL FROM history_rows),
-missing AS (FROM history_rows EXCEPT ALL FROM published)
-SELECT (SELECT count(*) FROM strange) AS strange, (SELECT count(*) FROM missing) AS missing
-
--- name: differences_of_csv
-WITH published AS (
-  SELECT
-    "table", date::DATE AS date, model_permaslug, total_tokens::BIGINT AS total_tokens, nullif(days, '')::INTEGER AS days,
-    position::INTEGER AS position, valid_from, nullif(valid_to, '') AS valid_to
-  FROM published_csv($path, {
-    "table": 'VARCHAR', date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR', days: 'VARCHAR',
-    position: 'VARCHAR', valid_from: 'VARCHAR', valid_to: 'VARCHAR'
-  })
-),
-strange AS (FROM published EXCEPT ALL FROM history_rows),
-missing AS (FROM history_rows EXCEPT ALL FROM published)
-SELECT (SELECT count(*) FROM strange) AS strange, (SELECT count(*) FROM missing) AS missing
-
--- name: first_disorder
--- The first row of a file that is not in its place.
-SELECT file_row_number + 1 AS row
-FROM read_parquet($path, hive_partitioning = false)
-QUALIFY file_row_number + 1 <> row_number() OVER (
-  ORDER BY list_position(['daily', 'weekly', 'monthly'], "table"), date, valid_from, position
-)
-ORDER BY row
-LIMIT 1
+-- name: read_all
+-- The types of the columns are compared with those that it must have.
+FROM read_parquet($path, hive_partitioning = false) ORDER BY file_row_number

@@ -66,8 +66,9 @@ function serialiseVersions(ofTable: readonly DateVersion[]): PreparedVersions {
   }
   return {
     rows: serialiseRows([...pieces.keys()].map(({ rows }) => rows)),
-    versions: ofTable.map(({ rows, ...version }) => {
-      return { ...version, piece: numberOf(pieces, version), length: rows.length }
+    versions: ofTable.map((version) => {
+      const { rows, ...interval } = version
+      return { ...interval, piece: numberOf(pieces, version), length: rows.length }
     }),
     links,
   }

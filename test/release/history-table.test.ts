@@ -7,7 +7,10 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
+import { HISTORY_COLUMNS } from '../../pipeline/contract/history-table.ts'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
+import { HISTORY_FIELDS } from '../../pipeline/release/documents/fields.ts'
+import { HISTORY_KEY_MEANINGS, PARQUET_KEY_MEANINGS } from '../../pipeline/release/documents/parquet-keys.ts'
 import { HistoryTable, readHistoryReleases } from '../../pipeline/release/history-table.ts'
 import { historyCsv, type Rows, type Told, writeRelease } from '../support/history-table.ts'
 import { manifestOf } from '../support/manifest.ts'
@@ -124,3 +127,15 @@ it(
   },
   timeout_ms,
 )
+
+it('has the documented columns, types and footer', async () => {
+  const { parquet } = places
+  await bytesOf(await HistoryTable.empty(database), [[nameOf(1), { daily: [] }]])
+  const { types } = await database.typedRows('data-files/read_parquet', { path: parquet })
+  expect(Object.entries(types)).toEqual(HISTORY_FIELDS.map(({ name, sql_type }) => [name, sql_type]))
+  expect(Object.keys(types)).toEqual(HISTORY_COLUMNS)
+  const keys = await database.rows<{ key: string }>('data-files/parquet_keys', { path: parquet })
+  const ofOneRelease = ['release', 'as_of', 'start_date', 'end_date', 'content_hash']
+  const all = new Set([...Object.keys(PARQUET_KEY_MEANINGS), ...Object.keys(HISTORY_KEY_MEANINGS)])
+  expect(keys.map(({ key }) => key)).toEqual([...all].filter((key) => !ofOneRelease.includes(key)).sort())
+})
