@@ -55,7 +55,7 @@ import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
 import { publish, publishDropped, recover } from './publication/publish.ts'
 import { factsToKeep, keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
-import { newlyDropped, notKept } from './publication/retention.ts'
+import { checkRetention, newlyDropped, notKept } from './publication/retention.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
 import type { Sources } from './raw/sources.ts'
@@ -138,9 +138,9 @@ export interface BuildSummary {
   data_version?: DataVersion | undefined
   /** Changed dates, weeks and months that were final in the previous release, and the published reason. */
   restated?: Restated & { reason: RestatementReason }
-  /** For the first release of a new chain: the releases it replaces, and the folder that keeps their files, if any. */
   /** Older releases whose data files went, or would go. The history has their rows. */
   dropped?: ReleaseName[]
+  /** For the first release of a new chain: the releases it replaces, and the folder that keeps their files, if any. */
   new_chain?: { replaced: ReleaseName[]; kept_in: string | null }
   /** The size of the public folder after the build. A dry run does not set it. */
   published?: PublishedSize
@@ -167,8 +167,8 @@ export async function build(
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
     const { database, folder, publicDir, stateDir, secret } = workspace
-    const { files } = effects
-    const published = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
+    const { files, report } = effects
+    const published = { publicDir, dataDir: config.dataDir, stateDir, files, report, saltOf: saltsOf(secret) }
     const { index, completed } = dryRun ? await previewHistory(publicDir) : await recover(published, database)
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)
@@ -177,6 +177,7 @@ export async function build(
     const publisher = await readPublisher(config.dataDir, synthetic)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
     const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
+    checkRetention(chain.index, chosen.retention)
     const sources = await withObjects(chosen, workspace, config, effects)
     for (const message of await describeUnread(sources)) effects.report({ kind: 'notice', message })
     const current = await findCurrent(index, publicDir, synthetic, database)
@@ -340,11 +341,11 @@ async function release(
   const isUnchanged = current !== undefined && facts.length === 0
   const { retention } = sources
   const standing = [...standingReleases(index), ...(isUnchanged ? [] : [draft.manifest.release])]
-  const dropped = newlyDropped(index, notKept(index, standing, retention))
+  const dropped = newlyDropped(index, notKept(standing, retention))
   const retained = dropped.length > 0 && { dropped }
   if (isUnchanged && !dryRun) {
     await keepDates(draft, effects.files)
-    if (retained) await publishDropped(folder, index, retention, database)
+    if (retained) await publishDropped(folder, { index, retention }, database, effects.signal)
     return { ...summarize('unchanged', current, draft, path(current.release)), ...retained }
   }
   const previous = current && (await loadRelease(database, path(current.release)))

@@ -20,7 +20,7 @@ import {
   releasePath,
 } from './contract/manifest.ts'
 import { formOfInputs, type Provenance } from './contract/provenance.ts'
-import { MANIFEST_FILE } from './contract/release-files.ts'
+import { isDataFile, MANIFEST_FILE } from './contract/release-files.ts'
 import type { Table } from './contract/tables.ts'
 import { daysBetween, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import { readChanges, tableChanges } from './dataset/change-log.ts'
@@ -79,7 +79,7 @@ interface Original {
  */
 export async function reproduce(config: PipelineConfig, effects: Effects, name?: ReleaseName): Promise<Reproduction> {
   const original = await findOriginal(resolve(config.publicDir), name)
-  await verifyChecksums(original.folder)
+  await verifyChecksums(original.folder, { mayLack: original.entry.dropped ? isDataFile : undefined })
   return withScratch(config, effects, (workspace) => makeAgain(original, config, workspace, effects), {
     knowsNothing: true,
   })
@@ -308,21 +308,25 @@ async function freeze(
   return freezeSources(sources, inputs, nameOf, effects)
 }
 
-/** Compares the bytes of each file of the published release below `publicDir` and of the one made below `root`. */
+/**
+ * Compares the bytes of each file of the published release below `publicDir` and of the one made below `root`. Of files
+ * that were dropped, the checksums are listed.
+ */
 async function compareFiles(
-  { publicDir, entry, manifest }: Original,
+  { publicDir, entry: { dropped, ...entry }, manifest }: Original,
   root: string,
   made: Manifest,
 ): Promise<Reproduction['files']> {
-  const pathsOf = (each: Manifest) => new Set(releaseEntries(entry, each).map(({ path }) => path))
-  const [published, reproduced] = [pathsOf(manifest), pathsOf(made)]
+  const entriesOf = (each: Manifest) => new Map(releaseEntries(entry, each).map(({ path, sha256 }) => [path, sha256]))
+  const [published, reproduced] = [entriesOf(manifest), entriesOf(made)]
   const compare = async (path: string): Promise<FileComparison> => {
     if (!reproduced.has(path)) return 'not_made'
     if (!published.has(path)) return 'not_published'
-    const [one, other] = await Promise.all([publicDir, root].map((each) => hashFile(join(each, path))))
-    return one?.sha256 === other?.sha256 ? 'equal' : 'differs'
+    const isGone = dropped === true && isDataFile(basename(path))
+    const sha256 = isGone ? published.get(path) : (await hashFile(join(publicDir, path))).sha256
+    return (await hashFile(join(root, path))).sha256 === sha256 ? 'equal' : 'differs'
   }
-  const paths = [...new Set([...published, ...reproduced])].sort()
+  const paths = [...new Set([...published.keys(), ...reproduced.keys()])].sort()
   return sideBySide(paths, async (path) => ({ path: basename(path), comparison: await compare(path) }))
 }
 

@@ -7,6 +7,12 @@ import { sideBySide } from './side-by-side.ts'
 /** The checksums of a folder's files, in the format of `sha256sum`. */
 export const CHECKSUMS_FILE = 'SHA256SUMS'
 
+export interface ListedFile {
+  sha256: string
+  /** Undefined if the file is gone. */
+  bytes: number | undefined
+}
+
 export function toChecksums(entries: readonly { path: string; sha256: string }[]): string {
   return entries
     .toSorted((a, b) => (a.path < b.path ? -1 : 1))
@@ -27,13 +33,13 @@ export async function writeChecksums(folder: string, files: Files): Promise<void
 
 /**
  * Reads every byte of a folder and verifies that each file is listed with its checksum and that no other file exists.
- * Files that it may lack are listed, but may be gone. Returns the hashes by name. Throws `BuildError` that names the first bad
- * file and ends with `remedy`.
+ * Files that it may lack are listed, but may be gone. Returns the listed hashes by name. Throws `BuildError` that names the
+ * first bad file and ends with `remedy`.
  */
 export async function verifyChecksums(
   folder: string,
   { remedy = '', mayLack = () => false }: { remedy?: string; mayLack?: ((name: string) => boolean) | undefined } = {},
-): Promise<Map<string, FileHash>> {
+): Promise<Map<string, ListedFile>> {
   const fail = (name: string, what: string): never => {
     throw new BuildError(`${join(folder, name)} ${what}${remedy}`)
   }
@@ -49,9 +55,9 @@ export async function verifyChecksums(
   const absent = [...listed].filter(([name]) => !present.some(({ path }) => path === name))
   const missing = absent.find(([name]) => !mayLack(name))
   if (missing !== undefined) fail(missing[0], `is listed in ${CHECKSUMS_FILE} but missing`)
-  const lines = [...present, ...absent.map(([path, sha256]) => ({ path, sha256 }))]
-  if (sums !== toChecksums(lines)) fail(CHECKSUMS_FILE, 'has lines that are not checksums')
-  return new Map(present.map((file) => [file.path, file]))
+  const all = [...present, ...absent.map(([path, sha256]) => ({ path, sha256, bytes: undefined }))]
+  if (sums !== toChecksums(all)) fail(CHECKSUMS_FILE, 'has lines that are not checksums')
+  return new Map(all.map((file) => [file.path, file]))
 }
 
 async function hashAll(folder: string): Promise<(FileHash & { path: string })[]> {

@@ -31,6 +31,11 @@ export async function gzip(bytes: Uint8Array, level: number = constants.Z_BEST_C
 
 /** The hash of some rows of a table, the same in every format. */
 export function contentHash(rows: readonly TableRow[], table: Table = 'daily'): ContentHash {
-  const hash = createHash('sha256').update(canonicalCsvHeader(table) + rows.map(canonicalCsvRow).join(''))
+  return hashOfLines(rows.map(canonicalCsvRow), table)
+}
+
+/** The same of rows as canonical CSV, any number of them in each text. */
+export function hashOfLines(lines: readonly string[], table: Table): ContentHash {
+  const hash = createHash('sha256').update(canonicalCsvHeader(table) + lines.join(''))
   return `sha256:${hash.digest('hex')}`
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { ReleaseName } from './manifest.ts'
+import { HISTORY_FILES } from './published-paths.ts'
 import { RankingRow } from './ranking.ts'
-import { PeriodRow, TABLES } from './tables.ts'
+import { PeriodRow, TABLES, type Table } from './tables.ts'
 
 /**
  * A row of the history: the table of what all releases say, but for withdrawn ones. The row stands in each release from
@@ -26,4 +27,17 @@ export const HISTORY_COLUMNS = HistoryRow.keyof().options
 /** Whether a row stands in a release. The names of releases sort by their instants. */
 export function standsIn({ valid_from, valid_to }: Pick<HistoryRow, 'valid_from' | 'valid_to'>, release: ReleaseName) {
   return valid_from <= release && (valid_to === null || valid_to > release)
+}
+
+/** The line of SQL, for DuckDB, that reads a table from `history.parquet` as a release has it. */
+export function historyQuery(release: ReleaseName, table: Table): string {
+  return (
+    `SELECT date, model_permaslug, total_tokens, days FROM '${HISTORY_FILES.parquet}' AS h WHERE h.table = '${table}' ` +
+    `AND valid_from <= '${release}' AND (valid_to IS NULL OR valid_to > '${release}') ORDER BY date, position`
+  )
+}
+
+/** The command that makes the data files of a release again from the history. */
+export function deriveCommand(release: ReleaseName): string {
+  return `tokenboard derive ${HISTORY_FILES.parquet} --release ${release} --out ${release}`
 }

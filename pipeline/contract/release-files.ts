@@ -25,6 +25,11 @@ export function dataFiles<T extends Table>(table: T): { path: DataFile<T>; forma
 /** The names of all files of tables. */
 export const DATA_FILES: readonly DataFile[] = TABLES.flatMap((table) => dataFiles(table).map(({ path }) => path))
 
+/** The table that a file has the rows of, by its name: rankings-daily.csv.gz. */
+export function tableOfFile(name: string): Table | undefined {
+  return TABLES.find((table) => name.startsWith(`rankings-${table}.`))
+}
+
 /** Whether a file of a release has the rows of a table, so that it goes when the release is dropped. */
 export function isDataFile(name: string): boolean {
   return DATA_FILES.some((each) => each === name)

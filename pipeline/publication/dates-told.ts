@@ -6,10 +6,11 @@ import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { CHANGES_FILES } from '../contract/change-log.ts'
 import type { DateRange } from '../contract/manifest.ts'
-import { type DataFile, QUALITY_FILE } from '../contract/release-files.ts'
+import { QUALITY_FILE } from '../contract/release-files.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { readChanges } from '../dataset/change-log.ts'
 import { readManifest } from '../release/verify.ts'
+import { createReleaseRows } from './release-rows.ts'
 
 /** What a release tells of some dates. */
 export interface Told {
@@ -23,8 +24,8 @@ export interface Told {
 
 /** What the release in `folder` tells of dates: in its rows, its `changes.csv` and its `quality.json`. */
 export async function toldOf(folder: string, range: DateRange, database: Database): Promise<Told> {
-  const path = join(folder, 'rankings-daily.parquet' satisfies DataFile)
-  const found = await database.rows<{ date: UtcDate }>('history/dates_of_rows', { path, ...range })
+  await createReleaseRows(database, folder)
+  const found = await database.rows<{ date: UtcDate }>('history/dates_of_rows', { ...range })
   const dates = found.map(({ date }) => date)
   const { days, files } = await readManifest(folder)
   const has = (name: string) => files.some((file) => file.path === name)

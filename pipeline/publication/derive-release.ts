@@ -1,15 +1,15 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError } from '../base/errors.ts'
-import { hashFile, isThere, namesIn, realFiles, statsIfAny } from '../base/files.ts'
+import { type Files, hashFile, isThere, namesIn, realFiles, statsIfAny } from '../base/files.ts'
 import { withTemporaryDatabase } from '../base/scratch.ts'
 import { contentHash } from '../base/text.ts'
 import { GENERATOR } from '../base/version.ts'
 import { DATASET_PATH, type Manifest, type ReleaseName } from '../contract/manifest.ts'
 import { HISTORY_FILES } from '../contract/published-paths.ts'
-import { type DataFile, dataFile } from '../contract/release-files.ts'
+import { type DataFile, dataFile, dataFiles, MANIFEST_FILE } from '../contract/release-files.ts'
 import { type PeriodRows, type Table, type TableRow, tableFacts, tablesIn } from '../contract/tables.ts'
 import { rowsIn } from '../dataset/change-log.ts'
 import { restorePeriods } from '../dataset/rank.ts'
@@ -36,12 +36,13 @@ export async function deriveRelease(
     const manifest = await manifestBeside(history, release)
     const rows = await readTables(database, history, manifest)
     await mkdir(out, { recursive: true })
+    const count = tablesIn(manifest).flatMap(dataFiles).length
     const files: DerivedFile[] = []
     for (const table of tablesIn(manifest)) {
-      for (const path of await writeTable(database, out, { table, manifest, rows })) {
+      for (const path of await writeTable(database, out, { table, manifest, rows }, realFiles)) {
         files.push({ path, comparison: await compare(join(out, path), manifest) })
       }
-      report({ kind: 'progress', stage: 'derive', share: files.length / (5 * tablesIn(manifest).length), bytes: 0 })
+      report({ kind: 'progress', stage: 'derive', share: files.length / count })
     }
     return { ...describe(manifest, rows), out, files, cannot_make: [] }
   })
@@ -70,8 +71,13 @@ async function checkKnown(database: Database, path: string, release: ReleaseName
 
 async function manifestBeside(history: string, release: ReleaseName): Promise<Manifest> {
   const folder = join(dirname(history), 'releases', release)
-  if (await isThere(folder)) return readManifest(folder)
-  throw new CliError(`there is no ${folder}; put the manifest.json of the release there, which says the rest`)
+  const path = join(folder, MANIFEST_FILE)
+  if (!(await isThere(path))) {
+    throw new CliError(`there is no ${path}; put the manifest.json of the release there, which says the rest`)
+  }
+  const manifest = await readManifest(folder)
+  if (manifest.release === release) return manifest
+  throw new BuildError(`${path} is that of release ${manifest.release}, not of ${release}`)
 }
 
 interface Rows {
@@ -79,8 +85,11 @@ interface Rows {
   periods: PeriodRows | undefined
 }
 
-/** Reads the tables of the release, and fills the tables of the database from which Parquet is written. */
-async function readTables(database: Database, path: string, manifest: Manifest): Promise<Rows> {
+/**
+ * Reads the tables of a release from a `history.parquet`, and fills the tables of the database from which Parquet is written.
+ * Throws `BuildError` if the rows are not those of the manifest.
+ */
+export async function readTables(database: Database, path: string, manifest: Manifest): Promise<Rows> {
   const { release } = manifest
   const read = async <T extends Table>(table: T) => {
     const rows = await readHistory(database, path, { release, table })
@@ -95,23 +104,27 @@ async function readTables(database: Database, path: string, manifest: Manifest):
   return { rows, periods }
 }
 
-async function writeTable(
+/** Writes the data files of a table that `readTables` has read into a folder. Returns their names. */
+export async function writeTable(
   database: Database,
   out: string,
   { table, manifest, rows }: { table: Table; manifest: Manifest; rows: Rows },
+  files: Files,
 ): Promise<DataFile[]> {
   const parquet = dataFile(table, 'parquet')
-  await writeParquet(table, { draft: manifest, path: join(out, parquet) }, database, realFiles)
+  await writeParquet(table, { draft: manifest, path: join(out, parquet) }, database, files)
   const texts = await renderRows(table, rowsIn(rows, table), metaOf(manifest))
-  for (const [path, bytes] of texts) await writeFile(join(out, path), bytes)
+  for (const [path, bytes] of texts) await files.write(join(out, path), bytes)
   return [parquet, ...texts.map(([path]) => path)]
 }
 
-/** Another version may write the same rows in other bytes. */
+/** Another version may write the same rows in other bytes. The text of a CSV follows from the rows alone. */
 async function compare(path: string, { files, generator }: Manifest): Promise<Comparison> {
   const listed = files.find((file) => file.path === basename(path))
   if (listed === undefined) return 'not_at_hand'
   if ((await hashFile(path)).sha256 === listed.sha256) return 'equal'
+  // No document of a release names the version of zlib.
+  if (path.endsWith('.gz')) return 'equal_rows'
   const isSameVersion = generator.version === GENERATOR.version && generator.duckdb === GENERATOR.duckdb
   return isSameVersion || path.endsWith('.csv') ? 'differs' : 'equal_rows'
 }

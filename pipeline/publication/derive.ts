@@ -4,14 +4,14 @@ import { z } from 'zod'
 import { type Database, DUCKDB_VERSION } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError, naming } from '../base/errors.ts'
-import { namesIn, readIfAny, statsIfAny } from '../base/files.ts'
+import { isThere, namesIn, readIfAny, statsIfAny } from '../base/files.ts'
 import { jsonIfAny, parse } from '../base/json.ts'
 import { counted } from '../base/numbers.ts'
 import { withTemporaryDatabase } from '../base/scratch.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { contentHash, writeJson } from '../base/text.ts'
 import { ContentHash, provisionalFrom, ReleaseName } from '../contract/manifest.ts'
-import { PERIOD_FORMATS } from '../contract/published-paths.ts'
+import { HISTORY_FILES, PERIOD_FORMATS } from '../contract/published-paths.ts'
 import { DATASET_VERSION, type RankingMeta, RankingResponse, type RankingRow, Timestamp } from '../contract/ranking.ts'
 import { dataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { PERIOD_TABLES, type PeriodTable, TABLES, type Table, type TableRow } from '../contract/tables.ts'
@@ -39,7 +39,7 @@ export type Comparison =
   | 'equal'
   /** Equal rows, but the published revision of a day names the instant of another release. */
   | 'other_as_of'
-  /** Equal rows, but another version of Tokenboard or DuckDB wrote other bytes. */
+  /** Equal rows, but another version of Tokenboard, DuckDB or zlib wrote other bytes. */
   | 'equal_rows'
   | 'differs'
   /** No published file lies beside the Parquet file. */
@@ -128,9 +128,16 @@ async function locate(place: string): Promise<string[]> {
   const isFolder = (await statsIfAny(place))?.isDirectory() ?? false
   const [first = place, ...others] = isFolder ? TABLES.map((table) => join(place, dataFile(table, 'parquet'))) : []
   const isFile = async (path: string) => (await statsIfAny(path))?.isFile() ?? false
-  if (!(await isFile(first))) throw new CliError(`there is no file ${first}`)
+  if (!(await isFile(first))) throw new CliError(`there is no file ${first}${await hintOf(dirname(first))}`)
   const there = await Promise.all(others.map(async (path) => ((await isFile(path)) ? [path] : [])))
   return Promise.all([first, ...there.flat()].map((path) => realpath(path)))
+}
+
+/** How to make the files of a dropped release, given its folder. */
+async function hintOf(folder: string): Promise<string> {
+  const { dataset } = await lookBeside(folder)
+  if (dataset === undefined || !(await isThere(join(dataset, HISTORY_FILES.parquet)))) return ''
+  return `; if its release was dropped, derive ${dataset} --release ${basename(folder)} makes it from the history`
 }
 
 /** Reads tables of one release. In a folder, each file has the table that it is named by. */
@@ -271,6 +278,7 @@ export function verifyDerived({ files }: DeriveSummary): void {
   const shown = wrong.slice(0, 5).join(', ')
   throw new BuildError(
     `${wrong.length} derived files differ from those that are published: ${shown}${wrong.length > 5 ? ', …' : ''}; ` +
-      `Parquet files of other bytes may come from another DuckDB than ${DUCKDB_VERSION}, see provenance.json`,
+      `Parquet files of other bytes may come from another DuckDB than ${DUCKDB_VERSION}, see provenance.json, and gzip files ` +
+      `from another zlib than ${process.versions.zlib}`,
   )
 }

@@ -1,44 +1,133 @@
+import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import type { Manifest, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
-import { releasePath } from '../contract/manifest.ts'
-import { HISTORY_PATHS } from '../contract/published-paths.ts'
+import { isThere } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
+import {
+  type Manifest,
+  type ReleaseEntry,
+  type ReleaseIndex,
+  type ReleaseName,
+  releasePath,
+} from '../contract/manifest.ts'
+import { HISTORY_FILES, HISTORY_PATHS } from '../contract/published-paths.ts'
 import { type HistoryReleases, HistoryTable, readHistoryReleases } from '../release/history-table.ts'
 import { standingEntries } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
+import type { PublicFolder } from './public-folder.ts'
+import { HISTORY_REMEDY, proveInHistory } from './retention.ts'
 
-/** Stages the history of all releases that stand, unless the published one is that already. */
+/** After how many releases what there is is kept for the next build. To add them takes a second or two. */
+const RELEASES_OF_A_PART = 20
+
+/** A history to go on from. */
+interface Known extends HistoryReleases {
+  path: string
+}
+
+/**
+ * Stages the history of all releases that stand, unless the published one is that already. A folder of version 0.7.0 or
+ * before has none yet: if its first build is stopped, the next one goes on. Throws `BuildError` for a damaged history, or if
+ * a dropped release would be missing.
+ */
 export async function followHistory(
   tree: NextTree,
   index: ReleaseIndex,
   current: Manifest,
   database: Database,
 ): Promise<void> {
-  const path = tree.pathOf(HISTORY_PATHS.parquet)
-  const known = fromSameChain(index, await readHistoryReleases(database, path))
   const standing = standingEntries(index)
-  const releases = standing.map(({ release }) => release)
-  const newest = known?.releases.at(-1) ?? ''
-  const kept = known?.releases.filter((release) => releases.includes(release)) ?? []
-  const added = standing.filter(({ release }) => release > newest)
-  const isKnown = kept.length === known?.releases.length
-  if (isKnown && added.length === 0) return
-  const table = kept.length === 0 ? await HistoryTable.empty(database) : await HistoryTable.read(database, path)
-  if (kept.length > 0 && !isKnown) await table.keep(kept)
-  for (const { release, dropped } of added) {
-    if (dropped) throw lost(path, release)
-    const folder = tree.pathOf(releasePath(release))
-    await table.add(folder, await readManifest(folder))
-  }
+  const known = await newestKnown(tree, index, database)
+  const count = standing.filter(({ release }) => known?.releases.includes(release)).length
+  const isSame = known?.releases.length === count && standing.length === count
+  if (isSame && (await isPublished(tree, known))) return
+  const table = await openTable(known, standing.slice(0, count), database)
+  await addReleases(table, standing.slice(count), { tree, current, before: standing.slice(0, count) })
   const places = { parquet: await tree.reserve(HISTORY_PATHS.parquet), csv: await tree.reserve(HISTORY_PATHS.csv) }
-  await table.write(places, { releases, entry: standing.at(-1)?.hash ?? '' }, current, tree.folder.files)
+  await table.write(places, releasesOf(standing), current, tree.folder.files)
+  for (const entry of standing.slice(-1)) await proveInHistory(database, places.parquet, entry)
+  await forgetPart(tree.folder)
 }
 
-/** A new chain may use the names of another one, but not its hashes. */
-function fromSameChain({ releases }: ReleaseIndex, known: HistoryReleases | undefined): HistoryReleases | undefined {
-  const isHere = releases.some(({ release, hash }) => release === known?.releases.at(-1) && hash === known.entry)
-  return isHere ? known : undefined
+/** The published history or the part that a stopped build left, whichever goes further. */
+async function newestKnown(tree: NextTree, index: ReleaseIndex, database: Database): Promise<Known | undefined> {
+  const [published, part] = [tree.pathOf(HISTORY_PATHS.parquet), partOf(tree.folder)]
+  const found: Known[] = []
+  for (const path of [published, part]) {
+    const history = await withRemedy(() => readHistoryReleases(database, path))
+    if (history !== undefined && mayGoOn(history, index)) found.push({ ...history, path })
+  }
+  const newest = ({ releases }: Known) => releases.at(-1) ?? ''
+  return found.sort((one, other) => (newest(one) < newest(other) ? 1 : -1))[0]
+}
+
+/** Whether a history is of this chain, which may use the names of another one, and has all that stands up to its end. */
+function mayGoOn({ releases, entry }: HistoryReleases, index: ReleaseIndex): boolean {
+  const newest = releases.at(-1) ?? ''
+  const isOfChain = index.releases.some(({ release, hash }) => release === newest && hash === entry)
+  return isOfChain && standingEntries(index).every(({ release }) => release > newest || releases.includes(release))
+}
+
+async function isPublished(tree: NextTree, { path }: Known): Promise<boolean> {
+  return path === tree.pathOf(HISTORY_PATHS.parquet) && (await isThere(tree.pathOf(HISTORY_PATHS.csv)))
+}
+
+async function openTable(
+  known: Known | undefined,
+  standing: readonly ReleaseEntry[],
+  database: Database,
+): Promise<HistoryTable> {
+  if (known === undefined || standing.length === 0) return HistoryTable.empty(database)
+  const table = await withRemedy(() => HistoryTable.read(database, known.path))
+  if (standing.length < known.releases.length) await table.keep(standing.map(({ release }) => release))
+  return table
+}
+
+/** Adds releases to the history of those before them. Tells the progress of more than one. */
+async function addReleases(
+  table: HistoryTable,
+  added: readonly ReleaseEntry[],
+  { tree, current, before }: { tree: NextTree; current: Manifest; before: readonly ReleaseEntry[] },
+): Promise<void> {
+  const { files, report } = tree.folder
+  for (const [position, { release, dropped }] of added.entries()) {
+    if (dropped) throw lost(tree.pathOf(HISTORY_PATHS.parquet), release)
+    const folder = tree.pathOf(releasePath(release))
+    await table.add(folder, await readManifest(folder))
+    const done = position + 1
+    if (done < added.length && done % RELEASES_OF_A_PART === 0) {
+      const part = partOf(tree.folder)
+      await table.writeParquet(`${part}.next`, releasesOf([...before, ...added.slice(0, done)]), current, files)
+      await files.rename(`${part}.next`, part)
+    }
+    if (added.length > 1) report({ kind: 'progress', stage: 'history', share: done / added.length })
+  }
+  if (added.length > 1) report({ kind: 'done', stage: 'history', detail: `${counted(added.length, 'release')} added` })
+}
+
+function releasesOf(standing: readonly ReleaseEntry[]): HistoryReleases {
+  return { releases: standing.map(({ release }) => release), entry: standing.at(-1)?.hash ?? '' }
+}
+
+/** Where the history of the first releases is kept while others are added. */
+function partOf({ stateDir }: PublicFolder): string {
+  return join(stateDir, HISTORY_FILES.parquet)
+}
+
+/** It must not outlast a withdrawal. */
+async function forgetPart(folder: PublicFolder): Promise<void> {
+  const part = partOf(folder)
+  if (await isThere(part)) await folder.files.remove(part)
+}
+
+async function withRemedy<Result>(read: () => Promise<Result>): Promise<Result> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!(error instanceof BuildError)) throw error
+    throw new BuildError(`${error.message}; ${HISTORY_REMEDY}`, { cause: error })
+  }
 }
 
 function lost(path: string, release: ReleaseName): BuildError {

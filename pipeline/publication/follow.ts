@@ -16,6 +16,7 @@ import { NO_RESTATEMENTS, readCoverage, readRestatements } from '../release/ledg
 import { loadRelease } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
 import { datesOf, type PeriodFormat, pointerPath, revisionPath, revisionText } from './periods.ts'
+import { createReleaseRows } from './release-rows.ts'
 
 /** Updates everything that depends on releases newer than `coverage.json`, which changes last: rerun after a stop. */
 export async function followReleases(
@@ -64,7 +65,7 @@ async function followRelease(
   const folder = tree.pathOf(releasePath(release))
   const released = await loadRelease(database, folder)
   const { coverage, revisions, emptied } = advance(previous, released)
-  await database.run('history/create_rows', { path: join(folder, 'rankings-daily.parquet') })
+  await createReleaseRows(database, folder)
   await stageRevisions(tree, { asOf: released.manifest.as_of, revisions, emptied }, database)
   const restatement = restatementOf(base, coverage, released.manifest, firstDates(coverage, released.manifest))
   const restatements = previous === undefined ? NO_RESTATEMENTS : await readRestatements(tree.rootOf(RESTATEMENTS_PATH))

@@ -6,6 +6,13 @@ CREATE OR REPLACE TEMP TABLE out_release_rows AS
 SELECT date, model_permaslug, total_tokens, file_row_number AS position
 FROM read_parquet($path, hive_partitioning = false)
 
+-- name: create_dropped_rows
+-- The same from the history, of a release whose data files were dropped.
+CREATE OR REPLACE TEMP TABLE out_release_rows AS
+SELECT date, model_permaslug, total_tokens, row_number() OVER (ORDER BY date, position) - 1 AS position
+FROM read_parquet($path, hive_partitioning = false)
+WHERE "table" = 'daily' AND valid_from <= $release AND (valid_to IS NULL OR valid_to > $release)
+
 -- name: write_period
 -- The rows of one day or month. The file does not name the release, so equal rows give equal bytes.
 COPY (
@@ -25,6 +32,6 @@ WHERE date NOT BETWEEN $start_date::DATE AND $end_date::DATE
 -- name: dates_of_rows
 -- The dates among some on which a release has rows.
 SELECT DISTINCT strftime(date, '%Y-%m-%d') AS date
-FROM read_parquet($path, hive_partitioning = false)
+FROM out_release_rows
 WHERE date BETWEEN $start_date::DATE AND $end_date::DATE
 ORDER BY date

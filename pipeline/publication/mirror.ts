@@ -4,16 +4,17 @@ import { BuildError } from '../base/errors.ts'
 import { namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { DATASET_PATH, ReleaseIndex, releasePath } from '../contract/manifest.ts'
+import { DATASET_PATH, type ReleaseEntry, ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import {
   CATALOG_FILE,
   COVERAGE_PATH,
+  ICEBERG_FOLDER,
   INDEX_PATH,
   LATEST_PATH,
   POINTER_PATH,
   publishedPath,
 } from '../contract/published-paths.ts'
-import { MANIFEST_FILE } from '../contract/release-files.ts'
+import { DATA_FILES, MANIFEST_FILE } from '../contract/release-files.ts'
 import { currentEntry, standingReleases } from '../release/index.ts'
 import type { RemoteFiles } from './http-client.ts'
 import type { Entry } from './publication.ts'
@@ -28,10 +29,9 @@ export async function mirrorSite(
   onProgress: (share: number) => void,
 ): Promise<void> {
   const index = await fetchIndex(remote, folder)
-  // An earlier attempt may have fetched a release that has since been withdrawn.
-  for (const { release, status } of index.releases) {
-    if (status === 'withdrawn') await rm(join(folder, releasePath(release)), { recursive: true, force: true })
-  }
+  // An earlier attempt may have fetched snapshots that have expired.
+  await rm(join(folder, ICEBERG_FOLDER), { recursive: true, force: true })
+  for (const entry of index.releases) await removeGone(folder, entry)
   const manifests = standingReleases(index).map((release) => `${releasePath(release)}/${MANIFEST_FILE}`)
   // What is fetched here is not fetched again below, where it could be that of another release.
   const first = new Set([INDEX_PATH, COVERAGE_PATH, ...manifests])
@@ -65,6 +65,13 @@ async function fetchIndex(remote: RemoteFiles, folder: string): Promise<ReleaseI
   if (await isOfAnotherChain(join(folder, path), index)) await rm(join(folder, DATASET_PATH), { recursive: true })
   await save(folder, path, bytes)
   return index
+}
+
+/** An earlier attempt may have fetched a release that has since been withdrawn or dropped. */
+async function removeGone(folder: string, { release, status, dropped }: ReleaseEntry): Promise<void> {
+  const place = join(folder, releasePath(release))
+  if (status === 'withdrawn') await rm(place, { recursive: true, force: true })
+  else if (dropped) for (const name of DATA_FILES) await rm(join(place, name), { force: true })
 }
 
 /** Days and months of another chain have the same names. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Effects } from '../base/effects.ts'
 import { type Files, isThere } from '../base/files.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { STEPS as PLACED } from '../contract/published-paths.ts'
@@ -9,6 +10,7 @@ export interface PublicFolder {
   dataDir: string
   stateDir: string
   files: Files
+  report: Effects['report']
   saltOf: SaltOf
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
+import { GENERATOR } from '../base/version.ts'
 import type { Coverage, Restatements } from '../contract/history.ts'
 import {
   DATASET_PATH,
@@ -29,24 +30,26 @@ import {
 import { isDataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
-import { currentEntry, toPointer, withStatus } from '../release/index.ts'
+import { currentEntry, standingEntries, toPointer, withStatus } from '../release/index.ts'
+import { hasOwnUrl } from '../release/publisher.ts'
 import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
 import { renderMetadata } from '../site/render.ts'
+import { icebergEntries, type Site } from './iceberg.ts'
 import { pointerPath, revisionPath } from './periods.ts'
 
 /** A published file or link. Its step in the switch and its cache class follow from `path`. */
 export interface Entry {
   path: string
-  /** Undefined for the files of releases and revisions, which are verified by rows and checksums. */
-  text?: () => string
+  /** Undefined for the files of releases and revisions, which are verified by rows and checksums. Some are binary. */
+  text?: () => string | Buffer
   target?: string
   /** The published file that has the same bytes. */
   sameAs?: string
   bytes?: number
   sha256?: string
-  /** True if the file may have been removed with a withdrawn release. */
+  /** True if the file may be missing: it was removed with a withdrawn release, or older versions did not make it. */
   isOptional?: boolean
 }
 
@@ -58,6 +61,8 @@ export interface Facts {
   restatements: Restatements
   api: readonly Page[]
   pages: readonly Page[]
+  /** Where the Iceberg table lies, if that is not the publisher's URL. */
+  site?: Site | undefined
 }
 
 /** All published entries, in the order of a switch. */
@@ -71,7 +76,8 @@ export function publication(facts: Facts): Entry[] {
     ...periodEntries(coverage, index),
     { path: RESTATEMENTS_PATH, text: () => toJson(restatements) },
     { path: COVERAGE_PATH, text: () => toJson(coverage) },
-    ...Object.values(HISTORY_PATHS).map((path) => ({ path })),
+    ...Object.values(HISTORY_PATHS).map((path) => ({ path, isOptional: !needsHistory(index, manifest) })),
+    ...icebergTable(facts, manifest),
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
     ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest)),
@@ -80,6 +86,19 @@ export function publication(facts: Facts): Entry[] {
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
   ]
   return entries.sort((one, other) => stepOf(one) - stepOf(other))
+}
+
+/** The files of the Iceberg table; none if there is no address that it could tell. */
+function icebergTable({ index, manifests, site }: Facts, current: Manifest): Entry[] {
+  if (site === undefined && !hasOwnUrl(current.publisher)) return []
+  const isOptional = !needsHistory(index, current)
+  const entries = icebergEntries({ index, manifests, current, site: site ?? current.publisher })
+  return entries.map((entry) => ({ ...entry, isOptional }))
+}
+
+/** Whether there must be a history: versions before 0.8.0 made none, and there each release had its data files. */
+export function needsHistory(index: ReleaseIndex, current: Manifest): boolean {
+  return current.generator.version === GENERATOR.version || standingEntries(index).some(({ dropped }) => dropped)
 }
 
 /** Entries whose texts are rendered together, when the first of them is needed. */

@@ -10,12 +10,19 @@ import { ruleOf } from '../contract/disclosure.ts'
 import {
   DATASET_PATH,
   isErased,
+  type Manifest,
   type ReleaseEntry,
   type ReleaseIndex,
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
-import { COVERAGE_PATH, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
+import {
+  COVERAGE_PATH,
+  ICEBERG_FOLDER,
+  INDEX_PATH,
+  POINTER_PATH,
+  RESTATEMENTS_PATH,
+} from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { Retention } from '../contract/retention.ts'
 import type { Tombstone } from '../contract/tombstone.ts'
@@ -24,6 +31,7 @@ import {
   appendRelease,
   currentEntry,
   EMPTY_INDEX,
+  keptReleases,
   readIndex,
   standingReleases,
   unlistedReleases,
@@ -32,13 +40,15 @@ import {
 import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { readManifest } from '../release/verify.ts'
 import { renderApi } from '../site/api.ts'
+import { strayFiles } from './compare.ts'
 import { followReleases } from './follow.ts'
 import { followHistory } from './follow-history.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree } from './next-tree.ts'
 import { changedPages } from './pages.ts'
-import { closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
+import { abandonStaging, closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 import { type Entry, publication } from './publication.ts'
+import { currentDataFiles } from './restore-files.ts'
 import { removeDropped, withDropped } from './retention.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone, withTombstones } from './tombstone.ts'
 import { beginWithdrawal, eraseInputs, type PrivacyWithdrawal, resumeWithdrawal } from './withdrawal.ts'
@@ -165,11 +175,15 @@ export async function publish(
 /** Drops what the setting does not keep any more, in a switch of its own. */
 export async function publishDropped(
   folder: PublicFolder,
-  index: ReleaseIndex,
-  retention: Retention,
+  { index, retention }: { index: ReleaseIndex; retention: Retention },
   database: Database,
+  signal: AbortSignal,
 ): Promise<void> {
-  await follow(new NextTree(folder), withDropped(index, retention), database)
+  try {
+    await follow(new NextTree(folder), withDropped(index, retention), database, async () => signal.throwIfAborted())
+  } finally {
+    await abandonStaging(folder.publicDir, folder.files)
+  }
 }
 
 /** Publishes a tombstone and everything that follows from it in one switch. The first rename withdraws the release. */
@@ -234,20 +248,29 @@ async function follow(
 async function stage(tree: NextTree, index: ReleaseIndex, database: Database): Promise<() => Promise<void>> {
   const current = currentEntry(index)
   if (current === undefined) return async () => {}
+  const path = tree.pathOf(releasePath(current.release))
+  const manifest = await readManifest(path)
+  const data = await currentDataFiles(tree, manifest, database)
   await eraseRestatements(tree, index)
   await followReleases(tree, standingReleases(index), database)
   const coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
   if (coverage === undefined) throw new Error('there is no coverage of the releases')
   const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
-  const path = tree.pathOf(releasePath(current.release))
-  const manifest = await readManifest(path)
   await followHistory(tree, index, manifest, database)
-  const api = await renderApi(path, manifest, tree.folder.dataDir)
+  const api = await renderApi(data, manifest, tree.folder.dataDir)
   const { pages, note } = await changedPages(tree, { manifest, index }, database)
-  const manifests = new Map([[current.release, manifest]])
+  const manifests = await readManifests(tree, keptReleases(index))
   const entries = publication({ index, manifests, coverage, restatements, api, pages })
   await sideBySide(entries, (entry) => stageEntry(tree, entry), SMALL_FILES_AT_ONCE)
+  // What is left of expired snapshots.
+  const stray = await strayFiles(tree.folder.publicDir, [ICEBERG_FOLDER], entries)
+  for (const each of stray) await tree.remove(each, 'leftovers')
   return note
+}
+
+async function readManifests(tree: NextTree, releases: readonly ReleaseName[]): Promise<Map<ReleaseName, Manifest>> {
+  const read = async (release: ReleaseName) => [release, await readManifest(tree.pathOf(releasePath(release)))] as const
+  return new Map(await sideBySide(releases, read, SMALL_FILES_AT_ONCE))
 }
 
 /** Removes what releases that were taken out for privacy restated: it has the numbers of dates. */

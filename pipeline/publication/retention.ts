@@ -1,29 +1,35 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError, CliError } from '../base/errors.ts'
-import { isThere } from '../base/files.ts'
+import { namesIn } from '../base/files.ts'
 import { contentHash } from '../base/text.ts'
 import { type ReleaseEntry, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { HISTORY_PATHS } from '../contract/published-paths.ts'
-import { DATA_FILES } from '../contract/release-files.ts'
+import { isDataFile } from '../contract/release-files.ts'
 import type { Retention } from '../contract/retention.ts'
 import { TABLES } from '../contract/tables.ts'
 import { hashIn, standingReleases } from '../release/index.ts'
 import { readHistory } from '../release/read-back.ts'
 import type { NextTree } from './next-tree.ts'
 
-/** The releases among those that stand, oldest first, whose data files go. Throws `CliError` if it names an unknown one. */
-export function notKept(index: ReleaseIndex, standing: readonly ReleaseName[], retention: Retention): ReleaseName[] {
-  const { keep_releases, keep } = retention
-  const unknown = keep.find((name) => !index.releases.some(({ release }) => release === name))
+export const HISTORY_REMEDY =
+  'restore the file from a backup, or delete it if all releases have their data files, and make build writes it again'
+
+/** Throws `CliError` if the setting names a release that does not exist: the one that was meant would be dropped. */
+export function checkRetention({ releases }: ReleaseIndex, { keep }: Retention): void {
+  const unknown = keep.find((name) => !releases.some(({ release }) => release === name))
   if (unknown !== undefined) throw new CliError(`"retention" keeps release ${unknown}, which does not exist`)
+}
+
+/** The releases among those that stand, oldest first, whose data files go. */
+export function notKept(standing: readonly ReleaseName[], { keep_releases, keep }: Retention): ReleaseName[] {
   if (keep_releases === 'all') return []
   return standing.slice(0, -keep_releases).filter((name) => !keep.includes(name))
 }
 
 /** Marks the releases whose data files go. Those that were dropped stay so. */
 export function withDropped(index: ReleaseIndex, retention: Retention): ReleaseIndex {
-  const gone = new Set(notKept(index, standingReleases(index), retention))
+  const gone = new Set(notKept(standingReleases(index), retention))
   const mark = (entry: ReleaseEntry): ReleaseEntry => (gone.has(entry.release) ? { ...entry, dropped: true } : entry)
   return { ...index, releases: index.releases.map(mark) }
 }
@@ -40,16 +46,12 @@ export function newlyDropped({ releases }: ReleaseIndex, names: readonly Release
  */
 export async function removeDropped(tree: NextTree, { releases }: ReleaseIndex, database: Database): Promise<void> {
   for (const entry of releases.filter(({ dropped }) => dropped)) {
-    const paths = DATA_FILES.map((name) => `${releasePath(entry.release)}/${name}`)
-    const left = (await Promise.all(paths.map(async (path) => ((await isPublished(tree, path)) ? [path] : [])))).flat()
+    const place = releasePath(entry.release)
+    const left = (await namesIn(join(tree.folder.publicDir, place))).filter(isDataFile).sort()
     if (left.length === 0) continue
     await proveInHistory(database, tree.pathOf(HISTORY_PATHS.parquet), entry)
-    for (const path of left) await tree.remove(path, 'leftovers')
+    for (const name of left) await tree.remove(`${place}/${name}`, 'leftovers')
   }
-}
-
-function isPublished({ folder }: NextTree, path: string): Promise<boolean> {
-  return isThere(join(folder.publicDir, path))
 }
 
 /** Throws `BuildError` unless a `history.parquet` has the rows of a release: those of its hashes in the index. */
@@ -60,8 +62,7 @@ export async function proveInHistory(database: Database, path: string, entry: Re
     const listed = hashIn(entry, table)
     if (found === listed) continue
     throw new BuildError(
-      `${path} has ${found} as the ${table} rows of release ${release}, but the index says ${listed}; restore the file from a ` +
-        'backup, or delete it if all releases have their data files, and make build writes it again',
+      `${path} has ${found} as the ${table} rows of release ${release}, but the index says ${listed}; ${HISTORY_REMEDY}`,
     )
   }
 }

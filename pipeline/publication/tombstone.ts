@@ -15,18 +15,16 @@ import {
   releasePath,
   type Withdrawal,
 } from '../contract/manifest.ts'
-import { INDEX_PATH } from '../contract/published-paths.ts'
+import { HISTORY_PATHS, INDEX_PATH } from '../contract/published-paths.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { dataFile } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, Tombstone, tombstoneOf } from '../contract/tombstone.ts'
+import { readHistoryReleases } from '../release/history-table.ts'
 import { standingReleases, withStatus } from '../release/index.ts'
 import { readBack } from '../release/read-back.ts'
 import { strayFiles, verifyFile } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
 import { releaseEntries } from './publication.ts'
-
-/** Removed last, because it identifies the revisions to remove. */
-const LAST_FILE = dataFile('daily', 'parquet')
 
 /** Marks releases as withdrawn. If they are erased, their entries lose salt and hashes. */
 export function withTombstones(
@@ -56,24 +54,36 @@ export async function markWithdrawn(publicDir: string, index: ReleaseIndex): Pro
   return tombstones.filter((tombstone) => tombstone !== undefined).reduce(withTombstone, index)
 }
 
-/** Removes withdrawn releases and the revisions only they had. `LAST_FILE` goes last: rerun after a stop. */
+/**
+ * Removes withdrawn releases and the revisions only they had. The revisions go first, while the data files or the history
+ * still say which they are: rerun after a stop.
+ */
 export async function removeWithdrawn(tree: NextTree, index: ReleaseIndex, database: Database): Promise<void> {
   const withdrawn = index.releases.filter(({ withdrawal }) => withdrawal !== undefined)
   const found = await sideBySide(withdrawn, async ({ release }) => {
     const names = (await namesIn(join(tree.folder.publicDir, releasePath(release)))).sort()
     return { release, names: names.filter((name) => name !== TOMBSTONE_FILE) }
   })
-  const readable = found.filter(({ names }) => names.some(isLast)).map(({ release }) => release)
+  const readable = await withRows(tree, found, database)
   const revisions = await revisionsOf(tree, readable, standingReleases(index), database)
-  for (const path of revisions) await tree.remove(path, 'leftovers')
+  for (const path of revisions) await tree.remove(path, 'periods')
   for (const { release, names } of found) {
-    const inOrder = [...names.filter((name) => !isLast(name)), ...names.filter(isLast)]
-    for (const name of inOrder) await tree.remove(`${releasePath(release)}/${name}`, 'leftovers')
+    for (const name of names) await tree.remove(`${releasePath(release)}/${name}`, 'leftovers')
   }
 }
 
-function isLast(name: string): boolean {
-  return name === LAST_FILE
+/** The withdrawn releases whose rows can still be read: from their data files, or from the published history. */
+async function withRows(
+  { folder }: NextTree,
+  withdrawn: readonly { release: ReleaseName; names: readonly string[] }[],
+  database: Database,
+): Promise<ReleaseName[]> {
+  const history =
+    withdrawn.length > 0 && (await readHistoryReleases(database, join(folder.publicDir, HISTORY_PATHS.parquet)))
+  const known = history ? history.releases : []
+  const hasRows = ({ release, names }: (typeof withdrawn)[number]) =>
+    names.includes(dataFile('daily', 'parquet')) || known.includes(release)
+  return withdrawn.filter(hasRows).map(({ release }) => release)
 }
 
 /** Throws `BuildError` unless a withdrawn release has its tombstone and nothing else. */

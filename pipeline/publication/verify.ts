@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { endsOfLinks, readTextIfAny } from '../base/files.ts'
+import { endsOfLinks, isThere, readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { withTemporaryDatabase } from '../base/scratch.ts'
 import { sideBySide } from '../base/side-by-side.ts'
@@ -20,32 +20,42 @@ import {
   API_FILES,
   CATALOG_FILE,
   COVERAGE_PATH,
+  HISTORY_PATHS,
+  ICEBERG_FOLDER,
+  ICEBERG_PATH,
   INDEX_PATH,
   PAGE_FOLDERS,
   PERIOD_FOLDERS,
   publishedPath,
 } from '../contract/published-paths.ts'
+import { isDataFile } from '../contract/release-files.ts'
 import { currentEntry, publishedFolders, readIndex, unlistedReleases } from '../release/index.ts'
 import { readCoverage, readRestatements } from '../release/ledger.ts'
-import { readManifest, verifyEntry, verifyRelease } from '../release/verify.ts'
+import { verifyEntry, verifyRelease } from '../release/verify.ts'
 import { renderRankingsDaily } from '../site/api.ts'
 import { readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { renderSite } from '../site/render.ts'
 import { faultOf, missing, strayFiles, verifyFile } from './compare.ts'
+import { liesAt, type Site } from './iceberg.ts'
 import { isSwitching } from './public-folder.ts'
-import { type Facts, pointerEntries, publication } from './publication.ts'
+import { type Facts, needsHistory, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
 import { HistoryCheck } from './verify-history.ts'
-import { HistoryTableCheck } from './verify-history-table.ts'
+import { verifyHistoryTable } from './verify-history-table.ts'
 
 export interface VerifySummary {
   releases: number
+  /** Those of them whose rows only the history has. */
+  dropped: number
   files: number
   latest: string
   /** Superseded revisions, such as `daily/2026-11-19/r2`, removed with a withdrawn release. */
   not_verified: string[]
-  /** Pages, feeds and metadata that another version rendered: after an upgrade, until the next build. */
+  /**
+   * Pages, feeds and metadata that another version rendered, and the history if that version did not write one: after an
+   * upgrade, until the next build.
+   */
   outdated_pages: string[]
 }
 
@@ -53,6 +63,8 @@ export interface VerifyOptions {
   signal: AbortSignal
   report(entry: ReleaseEntry): void
   withPages?: boolean
+  /** Where the folder is published, if its Iceberg table tells that address in place of the publisher's. */
+  base?: string | undefined
 }
 
 /**
@@ -91,47 +103,56 @@ async function verifyAll(
   database: Database,
   root: string,
   { index, current }: { index: ReleaseIndex; current: ReleaseEntry },
-  { report, withPages = true }: VerifyOptions,
+  { report, withPages = true, base }: VerifyOptions,
 ): Promise<VerifySummary> {
   const coverage = await readCoverage(root)
   const history = new HistoryCheck(join(root, DATASET_PATH), { index, coverage }, database)
-  const published = await readManifest(join(root, releasePath(current.release)))
-  const table = await HistoryTableCheck.open(root, { index, current: published }, database)
-  const manifests = await verifyReleases(database, root, { index, history, table, report })
-  await table?.finish()
+  const manifests = await verifyReleases(database, root, { index, history, report })
   const manifest = manifests.get(current.release)
   if (manifest === undefined) throw new Error('the current release was not verified')
   if (coverage === undefined) throw missing(join(root, COVERAGE_PATH))
   const restatements = await readRestatements(root)
   const { files, notVerified } = await history.finish({ coverage, restatements })
+  const absent = await verifyHistory(database, root, { index, manifest })
   const api = await readApi(root, manifest)
   const pages = withPages ? await renderSite(await readFacts(() => root, { manifest, index }, database)) : []
-  const facts: Facts = { index, manifests, coverage, restatements, api, pages }
-  const outdated_pages = await verifyEntries(root, facts, withPages)
-  const releaseFiles = [...manifests.values()].reduce((sum, each) => sum + each.files.length, 0)
+  const facts: Facts = { index, manifests, coverage, restatements, api, pages, site: await siteOf(root, base) }
+  const outdated_pages = [...absent, ...(await verifyEntries(root, facts, withPages))]
   return {
     releases: index.releases.length,
-    files: releaseFiles + files,
+    dropped: index.releases.filter(({ dropped }) => dropped).length,
+    files: filesOf(index, manifests) + files + Object.keys(HISTORY_PATHS).length - absent.length,
     latest: current.release,
     not_verified: notVerified,
     outdated_pages,
   }
 }
 
+function filesOf(index: ReleaseIndex, manifests: ReadonlyMap<ReleaseName, Manifest>): number {
+  const counts = index.releases.map(({ release, dropped }) => {
+    const files = manifests.get(release)?.files ?? []
+    return files.filter(({ path }) => !(dropped && isDataFile(path))).length
+  })
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** Returns the paths of the history if an older version published the folder, which wrote none. */
+async function verifyHistory(
+  database: Database,
+  root: string,
+  { index, manifest }: { index: ReleaseIndex; manifest: Manifest },
+): Promise<string[]> {
+  const paths = Object.values(HISTORY_PATHS)
+  const isAbsent = !(await sideBySide(paths, (path) => isThere(join(root, path)))).includes(true)
+  if (isAbsent && !needsHistory(index, manifest)) return paths
+  await verifyHistoryTable(database, root, index, manifest)
+  return []
+}
+
 async function verifyReleases(
   database: Database,
   root: string,
-  {
-    index,
-    history,
-    table,
-    report,
-  }: {
-    index: ReleaseIndex
-    history: HistoryCheck
-    table: HistoryTableCheck | undefined
-    report: VerifyOptions['report']
-  },
+  { index, history, report }: { index: ReleaseIndex; history: HistoryCheck; report: VerifyOptions['report'] },
 ): Promise<Map<ReleaseName, Manifest>> {
   const manifests = new Map<ReleaseName, Manifest>()
   for (const entry of index.releases) {
@@ -140,13 +161,18 @@ async function verifyReleases(
     else {
       const release = await verifyRelease(database, folder, { isDropped: entry.dropped })
       verifyEntry(folder, release, entry)
-      await table?.follow(entry, release.manifest)
       await history.follow(entry, release)
       manifests.set(entry.release, release.manifest)
       report(entry)
     }
   }
   return manifests
+}
+
+/** Where the Iceberg table tells that it lies, if not at the publisher's URL. */
+async function siteOf(root: string, base: string | undefined): Promise<Site | undefined> {
+  const site = base === undefined ? undefined : { url: base }
+  return site && liesAt(await readTextIfAny(join(root, ICEBERG_PATH)), site) ? site : undefined
 }
 
 /** The list of embeddings models cannot be recomputed; the catalog lists its hash. */
@@ -167,20 +193,25 @@ async function readApi(root: string, manifest: Manifest): Promise<Page[]> {
 async function verifyEntries(root: string, facts: Facts, withPages: boolean): Promise<string[]> {
   const entries = publication(facts)
   const faults = (await sideBySide(entries, (entry) => faultOf(root, entry))).filter((fault) => fault !== undefined)
-  const folders = [...PERIOD_FOLDERS, ...(withPages ? PAGE_FOLDERS : [])]
+  const folders = [...PERIOD_FOLDERS, ICEBERG_FOLDER, ...(withPages ? PAGE_FOLDERS : [])]
   for (const path of await strayFiles(root, folders, entries)) {
     faults.push({ path, error: new BuildError(`${join(root, path)} is published, but no release has made it`) })
   }
-  const generator = facts.manifests.get(currentEntry(facts.index)?.release ?? '')?.generator
-  const isOld = generator?.version !== GENERATOR.version
+  const current = facts.manifests.get(currentEntry(facts.index)?.release ?? '')
+  const isOld = current === undefined || isOtherVersion(current)
   const fault = faults.find(({ path }) => !(isOld && isRendered(path)))
   if (fault !== undefined) throw fault.error
   return faults.map(({ path }) => path)
 }
 
+function isOtherVersion({ generator }: Manifest): boolean {
+  return generator.version !== GENERATOR.version
+}
+
 function isRendered(path: string): boolean {
   const { step } = publishedPath(path)
-  return ['site', 'catalog', 'feeds'].includes(step) && path !== API_FILES.rankings_daily
+  const isPage = ['site', 'catalog', 'feeds'].includes(step) && path !== API_FILES.rankings_daily
+  return isPage || path.startsWith(`${ICEBERG_FOLDER}/`)
 }
 
 async function readText(path: string): Promise<string> {

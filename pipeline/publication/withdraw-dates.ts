@@ -75,8 +75,8 @@ export async function withdrawDates(
   if (dryRun) return tryOut(config, asked, await markWithdrawn(publicDir, found), effects)
   return withWorkspace(config, effects, async ({ database, stateDir, reach, secret }) => {
     await database.confine(reach)
-    const { files } = effects
-    const folder = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
+    const { files, report } = effects
+    const folder = { publicDir, dataDir: config.dataDir, stateDir, files, report, saltOf: saltsOf(secret) }
     const { index } = await recover(folder, database)
     const planned = await plan(publicDir, index, asked, database)
     const path = PublishedDates.pathIn(config.dataDir, await isSynthetic(publicDir, index))

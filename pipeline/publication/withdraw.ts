@@ -58,7 +58,7 @@ export async function withdraw(
   return withWorkspace(config, effects, async ({ database, stateDir, reach, secret }) => {
     await database.confine(reach)
     const { files, signal, report } = effects
-    const folder = { publicDir, dataDir: config.dataDir, stateDir, files, saltOf: saltsOf(secret) }
+    const folder = { publicDir, dataDir: config.dataDir, stateDir, files, report, saltOf: saltsOf(secret) }
     const { index } = await recover(folder, database)
     const planned = await plan(index, asked, publicDir)
     signal.throwIfAborted()

@@ -26,13 +26,6 @@ SELECT
   row_number() OVER (PARTITION BY date ORDER BY file_row_number) AS position
 FROM read_parquet($path, hive_partitioning = false)
 
--- name: add_rows_of_history
--- The rows of a release whose data files were dropped.
-INSERT INTO history_release
-SELECT "table", date, model_permaslug, total_tokens, days, position
-FROM read_parquet($path, hive_partitioning = false)
-WHERE valid_from <= $release AND (valid_to IS NULL OR valid_to > $release)
-
 -- name: close_rows
 -- Ends the rows that the release does not have any more.
 UPDATE history_rows AS old
@@ -91,10 +84,48 @@ COPY (
 ) TO $path (FORMAT parquet, COMPRESSION zstd, KV_METADATA $metadata)
 
 -- name: write_csv
+-- Lines that are quoted only where needed: DuckDB also quotes `#`, which some readers take for a comment.
 COPY (
+  SELECT
+    concat_ws(
+      ',',
+      "table",
+      date,
+      CASE
+        WHEN regexp_matches(model_permaslug, '[",\r\n]') THEN '"' || replace(model_permaslug, '"', '""') || '"'
+        ELSE model_permaslug
+      END,
+      total_tokens,
+      coalesce(days::VARCHAR, ''),
+      position,
+      valid_from,
+      coalesce(valid_to, '')
+    ) AS "table,date,model_permaslug,total_tokens,days,position,valid_from,valid_to"
   FROM history_rows
   ORDER BY list_position(['daily', 'weekly', 'monthly'], "table"), date, valid_from, position
-) TO $path (FORMAT csv, HEADER, COMPRESSION none)
+) TO $path (FORMAT csv, HEADER, QUOTE '', ESCAPE '', COMPRESSION none)
+
+-- name: read_back
+-- A sum of hashes for the rows, and for each file that was written of them. Against damage it is enough.
+WITH written AS (
+  SELECT 'rows' AS place, * FROM history_rows
+  UNION ALL
+  SELECT 'parquet' AS place, * FROM read_parquet($parquet, hive_partitioning = false)
+  UNION ALL
+  SELECT
+    'csv' AS place,
+    * REPLACE (nullif(days, '') AS days, nullif(valid_to, '') AS valid_to)
+  FROM published_csv($csv, {
+    "table": 'VARCHAR', date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR', days: 'VARCHAR',
+    position: 'VARCHAR', valid_from: 'VARCHAR', valid_to: 'VARCHAR'
+  })
+)
+SELECT
+  place,
+  count(*) AS rows,
+  sum(hash("table", date, model_permaslug, total_tokens, days, position, valid_from, valid_to))::VARCHAR AS hashes
+FROM written
+GROUP BY place
 
 -- name: read_rows
 -- The rows of a table as one release has them. Without days, they are those of the daily table.
@@ -116,33 +147,6 @@ SELECT date, model_permaslug, total_tokens, position
 FROM read_parquet($path, hive_partitioning = false)
 WHERE "table" = 'daily' AND valid_from <= $release AND (valid_to IS NULL OR valid_to > $release)
 
--- name: differences_of_parquet
--- How many rows of the file do not follow from the releases, and how many that do are not in it.
-WITH published AS (FROM read_parquet($path, hive_partitioning = false)),
-strange AS (FROM published EXCEPT ALL FROM history_rows),
-missing AS (FROM history_rows EXCEPT ALL FROM published)
-SELECT (SELECT count(*) FROM strange) AS strange, (SELECT count(*) FROM missing) AS missing
-
--- name: differences_of_csv
-WITH published AS (
-  SELECT
-    "table", date::DATE AS date, model_permaslug, total_tokens::BIGINT AS total_tokens, nullif(days, '')::INTEGER AS days,
-    position::INTEGER AS position, valid_from, nullif(valid_to, '') AS valid_to
-  FROM published_csv($path, {
-    "table": 'VARCHAR', date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR', days: 'VARCHAR',
-    position: 'VARCHAR', valid_from: 'VARCHAR', valid_to: 'VARCHAR'
-  })
-),
-strange AS (FROM published EXCEPT ALL FROM history_rows),
-missing AS (FROM history_rows EXCEPT ALL FROM published)
-SELECT (SELECT count(*) FROM strange) AS strange, (SELECT count(*) FROM missing) AS missing
-
--- name: first_disorder
--- The first row of a file that is not in its place.
-SELECT file_row_number + 1 AS row
-FROM read_parquet($path, hive_partitioning = false)
-QUALIFY file_row_number + 1 <> row_number() OVER (
-  ORDER BY list_position(['daily', 'weekly', 'monthly'], "table"), date, valid_from, position
-)
-ORDER BY row
-LIMIT 1
+-- name: read_all
+-- The types of the columns are compared with those that it must have.
+FROM read_parquet($path, hive_partitioning = false) ORDER BY file_row_number

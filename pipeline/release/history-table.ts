@@ -5,9 +5,9 @@ import type { Database } from '../base/database.ts'
 import { BuildError, naming } from '../base/errors.ts'
 import { type Files, isThere } from '../base/files.ts'
 import { parse } from '../base/json.ts'
-import { counted } from '../base/numbers.ts'
 import { gzip } from '../base/text.ts'
 import { type Manifest, ReleaseName } from '../contract/manifest.ts'
+import type { HISTORY_FILES } from '../contract/published-paths.ts'
 import { DATASET_VERSION } from '../contract/ranking.ts'
 import { dataFile } from '../contract/release-files.ts'
 import { tablesIn } from '../contract/tables.ts'
@@ -39,6 +39,12 @@ export async function readHistoryReleases(database: Database, path: string): Pro
   return parse(Footer, keys, `the footer of ${path}`, BuildError)
 }
 
+/** The footer of a `history.parquet`. `current` is the manifest of the newest release. */
+export function historyKeys({ releases, entry }: HistoryReleases, current: Manifest): Record<string, string> {
+  const { release: _release, as_of: _as_of, content_hash: _rows, ...keys } = parquetKeys(current)
+  return { ...keys, table: 'history', releases: releases.join(' '), entry }
+}
+
 /** The history in the table `history_rows` of a database. Its rows follow from the releases, however it came about. */
 export class HistoryTable {
   readonly #database: Database
@@ -66,17 +72,6 @@ export class HistoryTable {
       const path = join(folder, dataFile(table, 'parquet'))
       await naming(path, 'Parquet', () => this.#database.run('history-table/add_table', { path, table }))
     }
-    await this.#follow(release)
-  }
-
-  /** Adds a release whose data files were dropped, from a `history.parquet` that has it. */
-  async addDropped(path: string, release: ReleaseName): Promise<void> {
-    await this.#database.run('history-table/create_release')
-    await this.#database.run('history-table/add_rows_of_history', { path, release })
-    await this.#follow(release)
-  }
-
-  async #follow(release: ReleaseName): Promise<void> {
     await this.#database.run('history-table/close_rows', { release })
     await this.#database.run('history-table/open_rows', { release })
   }
@@ -86,37 +81,32 @@ export class HistoryTable {
     await this.#database.run('history-table/keep_releases', { kept: releases })
   }
 
-  /** Writes both files. `current` is the manifest of the current release. */
+  /** Writes both files and reads them back. `current` is the manifest of the newest release. Throws `BuildError`. */
   async write(
-    places: { parquet: string; csv: string },
-    { releases, entry }: HistoryReleases,
+    places: Record<keyof typeof HISTORY_FILES, string>,
+    releases: HistoryReleases,
     current: Manifest,
     files: Files,
   ): Promise<void> {
-    const { release: _release, as_of: _as_of, content_hash: _rows, ...keys } = parquetKeys(current)
-    const metadata = { ...keys, table: 'history', releases: releases.join(' '), entry }
-    await this.#database.run('history-table/write_parquet', { path: places.parquet, metadata })
-    await files.flush(places.parquet)
-    await this.#database.run('history-table/write_csv', { path: places.csv })
-    await files.write(places.csv, await gzip(await readFile(places.csv), GZIP_LEVEL))
+    const { parquet, csv } = places
+    await this.writeParquet(parquet, releases, current, files)
+    await this.#database.run('history-table/write_csv', { path: csv })
+    await files.write(csv, await gzip(await readFile(csv), GZIP_LEVEL))
+    await this.#verifyWritten(places)
   }
 
-  /** Throws `BuildError` if one of the files has other rows than these, or the Parquet file has them in another order. */
-  async verify({ parquet, csv }: { parquet: string; csv: string }): Promise<void> {
-    await this.#verifyRows('Parquet', parquet, 'history-table/differences_of_parquet')
-    await this.#verifyRows('CSV', csv, 'history-table/differences_of_csv')
-    const [disorder] = await this.#database.rows<{ row: bigint }>('history-table/first_disorder', { path: parquet })
-    if (disorder !== undefined) throw new BuildError(`${parquet}: row ${disorder.row} is not in its place`)
+  async #verifyWritten({ parquet, csv }: Record<keyof typeof HISTORY_FILES, string>): Promise<void> {
+    const found = await this.#database.rows<{ rows: bigint; hashes: string }>('history-table/read_back', {
+      parquet,
+      csv,
+    })
+    if (found.length === 3 && new Set(found.map(({ rows, hashes }) => `${rows} ${hashes}`)).size === 1) return
+    throw new BuildError(`${parquet} and ${csv} were not written as they should be; run the command again`)
   }
 
-  async #verifyRows(format: string, path: string, statement: string): Promise<void> {
-    const compare = () => this.#database.rows<{ strange: bigint; missing: bigint }>(statement, { path })
-    const [found] = await naming(path, format, compare)
-    const { strange = 0n, missing = 0n } = found ?? {}
-    if (strange + missing === 0n) return
-    throw new BuildError(
-      `${path} does not say what follows from the releases: ${counted(strange, 'row')} too many, ${counted(missing, 'row')} ` +
-        'too few; make build restores it if it is deleted and no release is dropped',
-    )
+  async writeParquet(path: string, releases: HistoryReleases, current: Manifest, files: Files): Promise<void> {
+    const metadata = historyKeys(releases, current)
+    await this.#database.run('history-table/write_parquet', { path, metadata })
+    await files.flush(path)
   }
 }

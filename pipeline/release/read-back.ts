@@ -23,12 +23,16 @@ type ParquetRow = { date: Date; model_permaslug: string; total_tokens: bigint; d
  * dropped. Throws `BuildError`.
  */
 export async function readBack<T extends Table>(database: Database, folder: string, table: T): Promise<RowOf<T>[]> {
+  const { path, release } = await placeOfRows(folder, table)
+  return release === undefined ? readParquet(database, path, table) : readHistory(database, path, { release, table })
+}
+
+/** The Parquet file with the rows of a table; if it was dropped, the history and the release that it has to be read for. */
+export async function placeOfRows(folder: string, table: Table): Promise<{ path: string; release?: ReleaseName }> {
   const path = join(folder, dataFile(table, 'parquet'))
   const history = join(folder, '..', '..', HISTORY_FILES.parquet)
   const isDropped = !(await isThere(path)) && (await isThere(history))
-  return isDropped
-    ? readHistory(database, history, { release: basename(folder), table })
-    : readParquet(database, path, table)
+  return isDropped ? { path: history, release: basename(folder) } : { path }
 }
 
 /** Reads the rows of a table as a release has them from a `history.parquet`. Throws `BuildError`. */

@@ -1,12 +1,13 @@
 import { join } from 'node:path'
-import { verifyChecksums } from '../base/checksums.ts'
+import { type ListedFile, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { type FileHash, readTextIfAny } from '../base/files.ts'
+import { isThere, readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
+import { HISTORY_FILES } from '../contract/published-paths.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { dataFile, dataFiles, isDataFile, MANIFEST_FILE, MODELS_FILE } from '../contract/release-files.ts'
 import { type PeriodRows, type RowOf, type Table, type TableRow, tableFacts } from '../contract/tables.ts'
@@ -15,7 +16,7 @@ import { verifyDisclosure } from './disclosure-file.ts'
 import { verifyDocuments, verifyParquetKeys } from './documents/verify.ts'
 import { isEntryOf } from './index.ts'
 import { verifyProvenance } from './provenance.ts'
-import { readBack, readDays, readText } from './read-back.ts'
+import { readBack, readDays, readHistory, readText } from './read-back.ts'
 import { draftManifest, metaOf, rowsAsText } from './stage.ts'
 
 /** A release that was read back from disk. */
@@ -61,10 +62,11 @@ export async function verifyRelease(
   const manifest = await readManifest(folder)
   const found = await verifyChecksums(folder, { mayLack: isDropped ? isDataFile : undefined })
   verifyListed(folder, manifest, { found, isDropped })
-  const rows = await verifyRows(database, folder, { manifest, table: 'daily', isDropped })
+  const verifyTable = isDropped ? verifyDropped : verifyRows
+  const rows = await verifyTable(database, folder, { manifest, table: 'daily' })
   const periods = manifest.tables && {
-    weekly: await verifyRows(database, folder, { manifest, table: 'weekly', isDropped }),
-    monthly: await verifyRows(database, folder, { manifest, table: 'monthly', isDropped }),
+    weekly: await verifyTable(database, folder, { manifest, table: 'weekly' }),
+    monthly: await verifyTable(database, folder, { manifest, table: 'monthly' }),
   }
   verifyFacts(folder, manifest, { rows, periods })
   if (found.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), { rows, periods })
@@ -78,18 +80,15 @@ export async function verifyRelease(
 function verifyListed(
   folder: string,
   manifest: Manifest,
-  { found, isDropped }: { found: ReadonlyMap<string, FileHash>; isDropped: boolean },
+  { found, isDropped }: { found: ReadonlyMap<string, ListedFile>; isDropped: boolean },
 ): void {
-  const left = isDropped ? [...found.keys()].find(isDataFile) : undefined
-  if (left !== undefined) {
-    throw new BuildError(`${join(folder, left)} is published, but its release was dropped; make build removes it`)
-  }
   for (const { path, bytes, sha256 } of manifest.files) {
     const file = found.get(path)
-    if (isDropped && isDataFile(path)) continue
-    if (file?.bytes !== bytes || file.sha256 !== sha256) {
-      throw new BuildError(`${join(folder, path)} is not the file that ${MANIFEST_FILE} lists: its bytes have changed`)
+    if (isDropped && isDataFile(path) && file?.bytes !== undefined) {
+      throw new BuildError(`${join(folder, path)} is published, but its release was dropped; make build removes it`)
     }
+    if (file?.sha256 === sha256 && (file.bytes ?? bytes) === bytes) continue
+    throw new BuildError(`${join(folder, path)} is not the file that ${MANIFEST_FILE} lists: its bytes have changed`)
   }
   const listed = new Set([MANIFEST_FILE, ...manifest.files.map(({ path }) => path)])
   const stranger = [...found.keys()].find((name) => !listed.has(name))
@@ -100,11 +99,10 @@ function verifyListed(
 async function verifyRows<T extends Table>(
   database: Database,
   folder: string,
-  { manifest, table, isDropped }: { manifest: Manifest; table: T; isDropped: boolean },
+  { manifest, table }: { manifest: Manifest; table: T },
 ): Promise<RowOf<T>[]> {
   const rows = await readBack(database, folder, table)
   verifyHash(join(folder, dataFile(table, 'parquet')), table, rows, manifest)
-  if (isDropped) return rows
   for (const { path, format } of dataFiles(table)) {
     // The texts of all tables have one writer, so its bytes prove those of weeks and months.
     if (table !== 'daily' || format === 'parquet') continue
@@ -114,6 +112,22 @@ async function verifyRows<T extends Table>(
     if ((await readText(join(folder, path))).equals(text)) continue
     throw new BuildError(`${join(folder, path)} does not hold the rows in the form in which they are published`)
   }
+  return rows
+}
+
+/** The history beside the releases must hold the rows of the table's content hash. */
+async function verifyDropped<T extends Table>(
+  database: Database,
+  folder: string,
+  { manifest, table }: { manifest: Manifest; table: T },
+): Promise<RowOf<T>[]> {
+  const { release } = manifest
+  const path = join(folder, '..', '..', HISTORY_FILES.parquet)
+  if (!(await isThere(path))) {
+    throw new BuildError(`${path} is missing, and release ${release} was dropped; restore the file from a backup`)
+  }
+  const rows = await readHistory(database, path, { release, table })
+  verifyHash(`${path}, as of ${release},`, table, rows, manifest)
   return rows
 }
 

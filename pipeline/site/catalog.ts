@@ -15,6 +15,7 @@ const DOCUMENTS = {
   releases: 'releases/index.json',
   coverage: 'coverage.json',
   restatements: 'restatements.json',
+  history: 'history.{parquet,csv.gz}',
   day: 'daily/{date}.{json,csv,parquet}',
   day_revision: 'daily/{date}/r{revision}.{json,csv,parquet}',
   month: 'monthly/{month}.{csv,parquet}',

@@ -1,7 +1,7 @@
 import { prose } from '../base/prose.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
-import { API_FILES } from '../contract/published-paths.ts'
+import { API_FILES, HISTORY_PATHS } from '../contract/published-paths.ts'
 import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
 import { dataFile } from '../contract/release-files.ts'
 import { firstProvisional } from '../contract/tables.ts'
@@ -31,7 +31,7 @@ export function explorePage({ manifest, dataset, release }: ExploreFacts, assets
       main: html`<h1>Explore</h1>
 <p class="quiet">Tokens per model, ${start_date} to ${end_date} (UTC), as of <time datetime="${as_of}">${as_of}</time>.${isRuled(manifest) ? '' : ` The dates from ${provisional_from} on are provisional.`}</p>
 <noscript><p>This page needs JavaScript to read the data in your browser. Without it, take the <a href="${release}rankings-daily.csv">CSV</a>, the <a href="${parquet}">Parquet</a>, the <a href="${API_FILES.rankings_daily}">last 31 days as JSON</a>, or see the <a href="index.html">overview</a>.</p></noscript>
-<div id="explorer" data-tables="${JSON.stringify(tableFiles(tables, manifest, release))}" data-name="${dataset.name}" data-release="${manifest.release}" data-credit="${manifest.attribution}" data-title="${dataset.title}">
+<div id="explorer" data-tables="${JSON.stringify(tableFiles(tables, manifest, release))}" data-history="${HISTORY_PATHS.parquet}" data-name="${dataset.name}" data-release="${manifest.release}" data-credit="${manifest.attribution}" data-title="${dataset.title}">
 <p id="status" role="status">Loading the data …</p>
 ${controls(tables)}${CHART}${TABLE}</div>
 ${help(dataset)}`,
@@ -64,7 +64,7 @@ const GRAINS = [DAY, ['week', 'Week', 'weekly'], ['month', 'Month', 'monthly']] 
 function tableFiles(tables: readonly (typeof GRAINS)[number][], manifest: Manifest, release: string): unknown {
   const files = tables.map(([grain, , table]) => {
     const parquet = `${release}${dataFile(table, 'parquet')}`
-    return [grain, { parquet, provisional_from: firstProvisional(table, manifest) }]
+    return [grain, { table, parquet, provisional_from: firstProvisional(table, manifest) }]
   })
   return Object.fromEntries(files)
 }

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { type ContentHash, Manifest, ReleaseName } from '../../pipeline/contract/manifest.ts'
-import { TABLES, tableFacts } from '../../pipeline/contract/tables.ts'
+import { MANIFEST_FILE, tableOfFile } from '../../pipeline/contract/release-files.ts'
+import { tableFacts } from '../../pipeline/contract/tables.ts'
 import { jsonIfAny, readIfAny } from '../base/json-file.ts'
 import { remembered } from '../base/remembered.ts'
 
@@ -36,11 +37,16 @@ export function fileFacts(): (handle: FileHandle, path: string) => Promise<FileF
   }
 }
 
+/** The manifest in the folder of a release, if it is a valid one. */
+export async function readManifest(folder: string): Promise<Manifest | undefined> {
+  return Manifest.safeParse(jsonIfAny(await readIfAny(join(folder, MANIFEST_FILE)))).data
+}
+
 /** Undefined if the manifest does not list the file or lists another size. */
 async function listedFacts(path: string, size: number): Promise<FileFacts | undefined> {
   const folder = dirname(path)
   if (basename(dirname(folder)) !== 'releases' || !ReleaseName.safeParse(basename(folder)).success) return undefined
-  const { data: manifest } = Manifest.safeParse(jsonIfAny(await readIfAny(join(folder, 'manifest.json'))))
+  const manifest = await readManifest(folder)
   const listed = (filePath: string | undefined) =>
     manifest?.files.find((file) => filePath !== undefined && file.path === basename(filePath))
   const file = listed(path)
@@ -54,9 +60,8 @@ async function listedFacts(path: string, size: number): Promise<FileFacts | unde
   }
 }
 
-/** A file named after a table holds its rows: rankings-daily.csv.gz */
 function contentHashOf(manifest: Manifest, path: string): ContentHash | undefined {
-  const table = TABLES.find((each) => path.startsWith(`rankings-${each}.`))
+  const table = tableOfFile(path)
   return table && tableFacts(manifest, table)?.content_hash
 }
 

@@ -2,6 +2,7 @@ import { lstat, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { DATASET_PATH, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
+import { type DroppedFile, findDropped } from './dropped.ts'
 import { gzipPathOf } from './file-facts.ts'
 import { fileOpener, type OpenFile } from './open-file.ts'
 import { isWithdrawn } from './tombstone.ts'
@@ -12,6 +13,7 @@ export type Found =
   | { kind: 'folder' }
   | { kind: 'nothing' }
   | { kind: 'withdrawn'; release: ReleaseName }
+  | { kind: 'dropped'; file: DroppedFile }
 
 export interface Representation extends OpenFile {
   coding?: 'gzip'
@@ -41,6 +43,14 @@ export function publicFiles(root: string): PublicFiles {
     return undefined
   }
 
+  /** What is not there: a data file of a dropped release, or nothing. */
+  async function findMissing(segments: string[], release: ReleaseName | undefined): Promise<Found> {
+    const [name = '', ...deeper] = segments.slice(RELEASES.length + 1)
+    if (release === undefined || deeper.length > 0) return NOTHING
+    const file = await findDropped(root, release, name)
+    return file === undefined ? NOTHING : { kind: 'dropped', file }
+  }
+
   async function find(urlPath: string): Promise<Found> {
     const wanted = wantedBy(urlPath)
     if (wanted === undefined) return NOTHING
@@ -48,7 +58,8 @@ export function publicFiles(root: string): PublicFiles {
     if (release !== undefined && (await isWithdrawn(root, release))) return { kind: 'withdrawn', release }
     const file = await resolveInside(root, segments)
     if (file?.isFile) return { kind: 'file', path: file.path, ...linked(segments, file.segments) }
-    if (file === undefined || urlPath.endsWith('/')) return NOTHING
+    if (file === undefined) return await findMissing(segments, release)
+    if (urlPath.endsWith('/')) return NOTHING
     const index = await resolveInside(root, [...segments, INDEX])
     return index?.isFile ? { kind: 'folder' } : NOTHING
   }

@@ -29,6 +29,8 @@ export const DOCUMENT_HEADERS = {
 /** Documents load only files of this site. Pages say so too, except for framing, which needs a header. */
 const PAGE_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'; object-src 'none'"
 
+export const DOCUMENT_POLICIES = { 'content-security-policy': PAGE_POLICY, ...DOCUMENT_HEADERS }
+
 /** Describes the answer for a file. `location` is the path of the file itself, if links led to it. */
 export function describeFile(
   urlPath: string,
@@ -53,7 +55,7 @@ export function describeFile(
     },
     contentHeaders: {
       'content-type': mediaType(path),
-      ...(isDocument(path) ? { 'content-security-policy': PAGE_POLICY, ...DOCUMENT_HEADERS } : {}),
+      ...(isDocument(path) ? DOCUMENT_POLICIES : {}),
       ...(coding === undefined ? {} : { 'content-encoding': coding }),
     },
   }

@@ -85,6 +85,11 @@ const WHOLE: Case[] = [
   ['restatements.json', 'another week', say('"table": "weekly"', '"table": "monthly"')],
   ['restatements.json', 'more', another],
   ['restatements.json', 'missing', remove],
+  // The history.
+  ['history.parquet', 'cut', cut],
+  ['history.parquet', 'missing', remove],
+  ['history.csv.gz', 'one bit', flip],
+  ['history.csv.gz', 'missing', remove],
   // The chain and what points to its end.
   ['releases/index.json', 'another status', say('"status": "superseded"', '"status": "withdrawn"')],
   ['releases/index.json', 'a broken chain', say('"data_version": "1.0.0"', '"data_version": "1.0.1"')],

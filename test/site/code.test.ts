@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { historyQuery } from '../../pipeline/contract/history-table.ts'
 import { escapeHtml } from '../../pipeline/contract/html.ts'
+import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
 import { codeSection, SNIPPET_BASE, SNIPPETS, snippetText } from '../../pipeline/site/code.ts'
 import { PUBLISHER } from '../support/manifest.ts'
-import { buildIn, newWorkspace, REPOSITORY, writeSmallBuild } from '../support/pipeline.ts'
+import { createWorkspace, REPOSITORY, removeWorkspace, type Workspace } from '../support/pipeline.ts'
 import { query } from '../support/records.ts'
 import { faultsOf, rankingRow, siteFacts } from '../support/site.ts'
-import { weekRecords, weeksExample, weekTop } from '../support/week.ts'
+import { EARLIER, earlierCsv, releaseWeek, researchersCode, weekTop } from '../support/week.ts'
 
 const FOLDER = join(REPOSITORY, 'pipeline/site/snippets')
 const ROWS = [rankingRow('2025-01-01', 'acme/one', 5)]
@@ -65,12 +67,32 @@ describe('the section of code on the landing page', () => {
 })
 
 /** DuckDB would download an extension to read over HTTP, so a folder takes the place of the address. */
-it('tokens.sql, and the SQL about weeks of docs/researchers.md, find the models with the most tokens of the last week', async () => {
-  const workspace = await newWorkspace()
-  await writeSmallBuild(workspace, { sources: [{ records: weekRecords() }] })
-  await buildIn(workspace)
-  for (const sql of [snippetText('tokens.sql', workspace.publicDir), weeksExample('sql', workspace.publicDir)]) {
-    const rows = await query(sql)
-    expect(rows.map(({ model_permaslug, tokens }) => `${model_permaslug},${tokens}\n`).join('')).toBe(weekTop())
-  }
+describe('the SQL', () => {
+  let workspace: Workspace
+
+  beforeAll(async () => {
+    workspace = await createWorkspace()
+    await releaseWeek(workspace)
+  })
+
+  afterAll(() => removeWorkspace(workspace))
+
+  it('of the landing page, and that about weeks of docs/researchers.md, find the models with the most tokens of the last week', async () => {
+    const { publicDir } = workspace
+    for (const sql of [snippetText('tokens.sql', publicDir), researchersCode('Weeks and months', '--', publicDir)]) {
+      const rows = await query(sql)
+      expect(rows.map(({ model_permaslug, tokens }) => `${model_permaslug},${tokens}\n`).join('')).toBe(weekTop())
+    }
+  })
+
+  it('of docs/researchers.md, and that of a dropped file, read an earlier release from the history', async () => {
+    const { publicDir } = workspace
+    const line = historyQuery(EARLIER, 'daily').replace('history.parquet', join(publicDir, HISTORY_PATHS.parquet))
+    for (const sql of [researchersCode('As of any release', '--', publicDir), line]) {
+      const rows = (await query(sql)).map(({ date, model_permaslug, total_tokens }) => {
+        return `${(date as Date).toISOString().slice(0, 10)},${model_permaslug},${total_tokens}\n`
+      })
+      expect(`date,model_permaslug,total_tokens\n${rows.join('')}`).toBe(await earlierCsv(workspace))
+    }
+  })
 })

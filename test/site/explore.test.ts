@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { describeDataset } from '../../pipeline/release/documents/describe.ts'
-import { readRows } from '../../pipeline/site/browser/explore/parquet.ts'
+import { readHistory, readRows } from '../../pipeline/site/browser/explore/parquet.ts'
 import { type Bundle, bundleBrowser } from '../../pipeline/site/bundle.ts'
 import { explorePage } from '../../pipeline/site/explore.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { manifestOf } from '../support/manifest.ts'
 import { csvOf, publish } from '../support/pipeline.ts'
+import { query, sqlText } from '../support/records.ts'
 import { faultsOf } from '../support/site.ts'
 
 const MOST_BYTES = 150_000
@@ -37,9 +39,9 @@ describe('the explorer', () => {
     expect(path).toBe('explore.html')
     const file = (table: string) => `datasets/rankings-daily/v1/releases/${MANIFEST.release}/rankings-${table}.parquet`
     expect(tablesIn(text)).toEqual({
-      day: { parquet: file('daily'), provisional_from: '2026-11-17' },
-      week: { parquet: file('weekly'), provisional_from: '2026-11-16' },
-      month: { parquet: file('monthly'), provisional_from: '2026-11-01' },
+      day: { table: 'daily', parquet: file('daily'), provisional_from: '2026-11-17' },
+      week: { table: 'weekly', parquet: file('weekly'), provisional_from: '2026-11-16' },
+      month: { table: 'monthly', parquet: file('monthly'), provisional_from: '2026-11-01' },
     })
     expect(text).toContain(`content="default-src 'self'"`)
     expect(faultsOf(text)).toEqual([])
@@ -81,6 +83,31 @@ describe('the explorer', () => {
     const { text } = page({ publisher: { ...MANIFEST.publisher, title: hostile }, attribution: hostile })
     expect(text).not.toContain('<script>alert')
   })
+})
+
+test('the explorer reads a release from the history as it was, but none that the history does not have', async () => {
+  const folder = await temporaryFolder()
+  const path = join(folder, 'history.parquet')
+  const values = [
+    ['daily', '2025-01-02', 'a', 1, null, 1, 'B', null],
+    ['daily', '2025-01-01', 'b', 2, null, 2, 'A', 'C'],
+    ['daily', '2025-01-01', 'a', 3, null, 1, 'B', null],
+    ['daily', '2025-01-01', 'a', 4, null, 1, 'A', 'B'],
+    ['daily', '2025-01-03', 'a', 5, null, 1, 'C', null],
+    ['weekly', '2024-12-30', 'a', 6, 2, 1, 'B', null],
+  ].map((row) => `(${row.map((value) => (typeof value === 'string' ? sqlText(value) : String(value))).join(', ')})`)
+  await query(`COPY (
+    SELECT * REPLACE (date::DATE AS date, total_tokens::BIGINT AS total_tokens)
+    FROM (VALUES ${values.join(', ')}) AS t("table", date, model_permaslug, total_tokens, days, position, valid_from, valid_to)
+  ) TO ${sqlText(path)} (FORMAT parquet, COMPRESSION zstd, KV_METADATA {releases: 'A B C'})`)
+  const file = Uint8Array.from(await readFile(path)).buffer
+  const read = async (release: string, table: string) => {
+    const rows = await readHistory(file, { release, table })
+    return rows?.map(({ date, model_permaslug, total_tokens }) => `${date} ${model_permaslug} ${total_tokens}`)
+  }
+  expect(await read('B', 'daily')).toEqual(['2025-01-01 a 3', '2025-01-01 b 2', '2025-01-02 a 1'])
+  expect(await read('B', 'weekly')).toEqual(['2024-12-30 a 6'])
+  expect(await read('BB', 'daily')).toBeUndefined()
 })
 
 describe('a build', () => {

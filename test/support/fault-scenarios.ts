@@ -26,10 +26,10 @@ export interface Scenario {
 const nameOf = (asOf: string) => asOf.replaceAll(/[-:]/g, '')
 const rejected = (id: string) => useOn('2025-03-05', 'acme/odd', 1, { request_id: id, timestamp: 'never' })
 
-/** A release of four files, one of which is gone since then. */
+/** A release of four files, one of which is gone since then. The next one drops its data files. */
 async function withRelease(): Promise<Gateway> {
   const gateway = new Gateway(await createWorkspace())
-  await gateway.configure({ on_missing: 'keep', max_rejected_share: 1 })
+  await gateway.configure({ on_missing: 'keep', max_rejected_share: 1, retention: { keep_releases: 1 } })
   await gateway.deliver('monday.csv', [useOn('2025-03-03', 'acme/monday', 10, { request_id: 'm1' }), rejected('r1')])
   await gateway.deliver('tuesday.ndjson', [useOn('2025-03-04', 'acme/tuesday', 20, { request_id: 't1' })])
   await gateway.deliver('back.csv', [useOn('2025-03-03', 'acme/back', 3, { request_id: 'b1' })])

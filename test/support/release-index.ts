@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { isDataFile } from '../../pipeline/contract/release-files.ts'
 import { FOLDER } from './publish.ts'
 
 /**
@@ -31,4 +32,10 @@ export async function withdraw(publicDir: string, release: string): Promise<void
   const folder = join(publicDir, FOLDER, 'releases', release)
   for (const name of await readdir(folder)) await rm(join(folder, name))
   await writeFile(join(folder, 'TOMBSTONE.json'), JSON.stringify({ release, reason: 'it was wrong' }))
+}
+
+/** Takes the data files of a release. */
+export async function drop(publicDir: string, release: string): Promise<void> {
+  const folder = join(publicDir, FOLDER, 'releases', release)
+  for (const name of (await readdir(folder)).filter(isDataFile)) await rm(join(folder, name))
 }

@@ -303,6 +303,15 @@ test.for<[what: string, answer: { status: number; body: string }, text: RegExp]>
   await expectAccessible(page)
 })
 
+test('the explorer reads the history when the files of its release were dropped', async (context) => {
+  const { page: before } = await explorer(context, 'subPath', '?by=week')
+  const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
+  await page.route('**/rankings-*.parquet', (route) => route.fulfill({ status: 410, body: '{}' }))
+  await page.goto(`${site.hosts.subPath}explore.html?by=week`)
+  await loaded(page)
+  expect(await seen(page)).toEqual(await seen(before))
+})
+
 test('without JavaScript the explorer links to the files and hides its form', async (context) => {
   const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin, {
     javaScriptEnabled: false,

@@ -2,21 +2,26 @@
  * The configurations of docs/hosting.md, in the servers that they are for: types, cache policy, ranges, tags, the gzip
  * beside a file, other origins, withdrawn releases. Where a server is not installed its tests are skipped and say so.
  */
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join, relative } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { deriveCommand, historyQuery } from '../../pipeline/contract/history-table.ts'
 import { mediaType } from '../../pipeline/contract/published-paths.ts'
+import { toEnvelope } from '../../server/api/envelope.ts'
 import { cachePolicy } from '../../server/published/cache-policy.ts'
+import { dropped } from '../../server/published/dropped.ts'
 import { createWorkspace, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
 import { exportTo, HOST_KINDS, type Host, release, skipLoudly } from './hosting.ts'
 
 const DATASET = '/datasets/rankings-daily/v1'
 const PARQUET = `${DATASET}/latest/rankings-daily.parquet`
 const CSV = `${DATASET}/latest/rankings-daily.csv`
+const DROPPED = '20250310T090000Z'
 const FIRST = '20250310T100000Z'
 const WITHDRAWN = '20250310T110000Z'
+const JSON_TYPE = 'application/json; charset=utf-8'
 const THIRD = '20250310T130000Z'
 
 let workspace: Workspace
@@ -29,7 +34,12 @@ beforeAll(async () => {
   await release(workspace, 2000, '2025-03-10T11:00:00Z')
   await withdrawIn(workspace, WITHDRAWN, '2025-03-10T12:00:00Z')
   await exportTo(workspace, site)
+  // What these hosts see of a dropped release.
+  await mkdir(join(site, DATASET, 'releases', DROPPED))
+  await copyFile(manifestOf(FIRST), manifestOf(DROPPED))
 })
+
+const manifestOf = (release: string) => join(site, DATASET, 'releases', release, 'manifest.json')
 
 afterAll(() => removeWorkspace(workspace))
 
@@ -159,12 +169,28 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       expect([tombstone.status, tombstone.headers.get('cache-control')]).toEqual([200, cachePolicy('/')])
       for (const path of ['manifest.json', 'rankings-daily.csv', '']) {
         const { status, headers, body } = await get(`${folder}/${path}`)
-        expect([status, headers.get('content-type')], path).toEqual([410, 'application/json; charset=utf-8'])
+        expect([status, headers.get('content-type')], path).toEqual([410, JSON_TYPE])
         expect(body, path).toEqual(tombstone.body)
         expect(headers.get('cache-control') ?? '', path).not.toContain('immutable')
         expect(headers.get('access-control-allow-origin'), path).toBe('*')
       }
       expect((await get(`${DATASET}/releases/${FIRST}/manifest.json`)).status).toBe(200)
+    })
+
+    it('answers with 410 for a data file of a dropped release, as tokenboard serve does', async () => {
+      const folder = `${DATASET}/releases/${DROPPED}`
+      const file = { release: DROPPED, name: 'rankings-weekly.csv.gz', table: 'weekly' } as const
+      const forPrograms = await get(`${folder}/${file.name}`)
+      expect([forPrograms.status, forPrograms.headers.get('content-type')]).toEqual([410, JSON_TYPE])
+      expect(JSON.parse(forPrograms.body.toString())).toEqual(toEnvelope(dropped(file)).body)
+      const forPeople = await get(`${folder}/${file.name}`, { accept: 'text/html,*/*;q=0.8' })
+      expect([forPeople.status, forPeople.headers.get('content-type')]).toEqual([410, 'text/html; charset=utf-8'])
+      expect(forPeople.body.toString()).toContain(historyQuery(DROPPED, 'weekly'))
+      expect(forPeople.body.toString()).toContain(deriveCommand(DROPPED))
+      expect(forPeople.headers.get('access-control-allow-origin')).toBe('*')
+      expect((await get(`${folder}/manifest.json`)).status).toBe(200)
+      expect((await get(`${folder}/changes.csv`)).status).toBe(404)
+      expect((await get(`${DATASET}/releases/${THIRD}/${file.name}`)).status).toBe(404)
     })
 
     it('answers 404 for missing and hidden files, not to be cached for long', async () => {

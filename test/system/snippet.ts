@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import { type Snippet, snippetText } from '../../pipeline/site/code.ts'
-import { buildIn, createWorkspace, removeWorkspace, type Workspace, writeSmallBuild } from '../support/pipeline.ts'
+import { createWorkspace, removeWorkspace, type Workspace } from '../support/pipeline.ts'
 import { type StaticHost, startHost } from '../support/static-host.ts'
-import { weekRecords } from '../support/week.ts'
+import { releaseWeek } from '../support/week.ts'
 import { type Finished, run } from './clone.ts'
 
 /** Builds and serves the site before all tests of the file. */
@@ -15,8 +15,7 @@ export function useWeek(): { workspace(): Workspace; url(): string } {
   let server: StaticHost
   beforeAll(async () => {
     workspace = await createWorkspace()
-    await writeSmallBuild(workspace, { sources: [{ records: weekRecords() }] })
-    await buildIn(workspace)
+    await releaseWeek(workspace)
     server = await startHost(workspace.publicDir, { below: '/some/path/' })
   })
   afterAll(async () => {

@@ -5,13 +5,14 @@ import { CAVEATS, PERIODS, PROVISIONAL, VERSION_PARTS } from './describe.ts'
 import {
   CHANGE_FIELDS,
   type FieldDescription,
+  HISTORY_FIELDS,
   MODEL_FIELDS,
   PERIOD_CHANGE_FIELDS,
   PERIOD_FIELDS,
   RANKING_FIELDS,
 } from './fields.ts'
 import { FILE_KINDS } from './files.ts'
-import { PARQUET_KEY_MEANINGS } from './parquet-keys.ts'
+import { HISTORY_KEY_MEANINGS, PARQUET_KEY_MEANINGS } from './parquet-keys.ts'
 
 /** Renders `docs/data-dictionary.md` from the objects that render the metadata. */
 export function renderDictionary(): string {
@@ -65,6 +66,20 @@ follow from the daily rows: a model that only weeks or months name has 0 tokens 
 aliases are the publisher's.
 
 ${columns(MODEL_FIELDS)}
+## The history
+
+\`history.parquet\` and \`history.csv.gz\`, beside the releases, have the rows of all releases that were not withdrawn, of all
+three tables. A row stands in a release R if \`valid_from <= R\`, and \`valid_to\` is empty or \`valid_to > R\`. What R says,
+in its order, are these rows by \`date\` and \`position\`. Names of releases sort by time, so R may be any instant in that form:
+then the rows are those of the newest release up to it that was not withdrawn.
+
+${columns(HISTORY_FIELDS)}
+- **Equal rows of consecutive releases are one row.** A row that changes and comes back is two. A model that another one
+  overtakes has a new \`position\`, so it has a new row.
+- **A withdrawal** takes out what only withdrawn releases had. Other rows begin and end with the next release that stands.
+- **Order.** Rows are ordered by table (daily, weekly, monthly), date, \`valid_from\` and \`position\`.
+- **Unfinished weeks and months** are in it as each release had them.
+
 ## Versions of the data
 
 \`data_version\` of a release is MAJOR.MINOR.PATCH. The first release is 1.0.0. Each further release raises the highest part
@@ -107,6 +122,12 @@ where they are needed, and no byte order mark.
 ${markdownTable(
   ['key', 'meaning'],
   Object.entries(PARQUET_KEY_MEANINGS).map(([key, meaning]) => [`\`${key}\``, meaning]),
+)}
+The footer of \`history.parquet\` names no single release. It has these keys, and all others that do not tell of one:
+
+${markdownTable(
+  ['key', 'meaning'],
+  Object.entries(HISTORY_KEY_MEANINGS).map(([key, meaning]) => [`\`${key}\``, meaning]),
 )}
 ## What to know
 

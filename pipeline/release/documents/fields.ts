@@ -1,5 +1,5 @@
 import { OTHER, TOP_MODELS } from '../../contract/ranking.ts'
-import { firstDateOf } from '../../contract/tables.ts'
+import { firstDateOf, TABLES } from '../../contract/tables.ts'
 import { DATASET_START } from '../../contract/utc-date.ts'
 
 export interface FieldDescription {
@@ -150,6 +150,60 @@ function beforeAndAfter(field: FieldDescription): FieldDescription[] {
 }
 
 const { ruled_description: _, ...TEXT } = MODEL
+
+const RELEASE: FieldDescription = {
+  ...TEXT,
+  unit: 'release',
+  constraints: { required: true, pattern: '^\\d{8}T\\d{6}Z$' },
+  example: '20261120T001200Z',
+}
+
+/** The columns of `history.parquet` and `history.csv.gz`. */
+export const HISTORY_FIELDS: readonly FieldDescription[] = [
+  {
+    ...TEXT,
+    name: 'table',
+    title: 'Table',
+    description: 'The table that has the row.',
+    unit: 'table',
+    constraints: { required: true, enum: TABLES },
+    example: 'daily',
+  },
+  {
+    ...DATE,
+    description: 'The date of the row in its table: a day, the Monday of a week, or the first of a month.',
+    constraints: { required: true, minimum: FIRST_WEEK },
+  },
+  { ...TEXT, description: `${SLUG} \`${OTHER}\` is the sum of all others.` },
+  { ...TOKENS, description: 'Prompt plus completion tokens of the day, week or month.' },
+  {
+    ...TOKENS,
+    name: 'days',
+    title: 'Days',
+    description: 'How many dates of the week or month were summed; empty in the daily table.',
+    unit: 'UTC calendar day',
+    sql_type: 'INTEGER',
+    constraints: { required: false, minimum: 1, maximum: 31 },
+    example: '7',
+  },
+  {
+    ...TOKENS,
+    name: 'position',
+    title: 'Position',
+    description: 'The place of the row among those of its date in published order.',
+    unit: 'place',
+    sql_type: 'INTEGER',
+    example: '1',
+  },
+  { ...RELEASE, name: 'valid_from', title: 'Valid from', description: 'The first release that has the row.' },
+  {
+    ...RELEASE,
+    name: 'valid_to',
+    title: 'Valid to',
+    description: 'The first release after it that does not have the row; empty if the current release has it.',
+    constraints: { ...RELEASE.constraints, required: false },
+  },
+]
 const MAYBE_DATE: FieldDescription = { ...DATE, constraints: { ...DATE.constraints, required: false } }
 
 /** The columns of `models.csv`. */

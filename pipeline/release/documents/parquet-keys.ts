@@ -18,6 +18,13 @@ export const PARQUET_KEY_MEANINGS = {
   synthetic: '`true` when the data is made up',
 } as const
 
+/** What `history.parquet` has in the place of `release`, `as_of`, dates and `content_hash`. */
+export const HISTORY_KEY_MEANINGS = {
+  table: '`history`',
+  releases: 'names of the releases whose rows it has, oldest first, with spaces between them',
+  entry: '`hash` of the newest of them in `releases/index.json`',
+} as const
+
 /** The footer of the Parquet file of a table, so that a copy without its folder still names its source. */
 export function parquetKeys(
   manifest: Omit<Manifest, 'files'>,

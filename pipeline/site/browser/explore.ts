@@ -18,10 +18,10 @@ const page = byId('explorer', HTMLDivElement)
 const status = byId('status', HTMLParagraphElement)
 
 async function start(): Promise<void> {
-  const { tables: listed = '{}', name = '', title = '', release = '', credit = '' } = page.dataset
+  const { tables: listed = '{}', history = '', name = '', title = '', release = '', credit = '' } = page.dataset
   const files = JSON.parse(listed)
   const grains = GRAINS.filter((grain) => grain in files)
-  const data = tables(files)
+  const data = tables(files, { release, history })
   await data.load('day')
   explore(data, grains, { name, title, release, credit })
 }

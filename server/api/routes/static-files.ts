@@ -3,11 +3,13 @@ import { ApiError } from '../../base/errors.ts'
 import { type ByteRange, parseByteRange } from '../../published/byte-range.ts'
 import { cachePolicy } from '../../published/cache-policy.ts'
 import { isForAnotherState, isNotModified, isRangeCurrent } from '../../published/conditional.ts'
+import { type DroppedFile, dropped, droppedPage, prefersPage } from '../../published/dropped.ts'
 import type { FileMemory } from '../../published/file-memory.ts'
 import { prefersGzip } from '../../published/negotiation.ts'
 import type { PublicFiles, Representation } from '../../published/public-files.ts'
 import { sendFromMemory } from '../../published/send.ts'
 import {
+  DOCUMENT_POLICIES,
   describeFile,
   LARGEST_SMALL_FILE,
   readSmall,
@@ -49,6 +51,7 @@ export function staticFiles(
     const found = await files.find(path)
     if (found.kind === 'nothing') throw new ApiError(404, 'Resource not found')
     if (found.kind === 'withdrawn') throw withdrawn(found.release)
+    if (found.kind === 'dropped') return refuseDropped(request, reply, found.file)
     if (found.kind === 'folder') {
       reply.header('cache-control', cachePolicy(path, { isSynthetic: synthetic }))
       return reply.redirect(query === undefined ? `${path}/` : `${path}/?${query}`, 301)
@@ -62,6 +65,14 @@ export function staticFiles(
     sendSmall(request, reply, small)
     return reply
   }
+}
+
+/** Sends the page for people. Throws the 410 for programs. */
+function refuseDropped({ headers }: FastifyRequest, reply: FastifyReply, file: DroppedFile): FastifyReply {
+  reply.header('vary', 'Accept')
+  if (!prefersPage(headers.accept)) throw dropped(file)
+  reply.headers({ 'content-type': 'text/html; charset=utf-8', ...DOCUMENT_POLICIES })
+  return reply.code(410).send(droppedPage(file))
 }
 
 function sendSmall(request: FastifyRequest, reply: FastifyReply, answer: SmallAnswer): void {

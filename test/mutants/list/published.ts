@@ -154,6 +154,22 @@ export const published: Mutant[] = [
     tests: ['test/server/exchanges.test.ts'],
   },
   {
+    name: 'dropped-file-of-any-release',
+    promise: 'A data file is 410 as dropped only if its release had it.',
+    file: 'server/published/dropped.ts',
+    find: 'manifest?.files.some(({ path }) => path === name)',
+    replace: 'table',
+    tests: ['test/server/exchanges.test.ts'],
+  },
+  {
+    name: 'dropped-file-as-page-for-programs',
+    promise: 'Programs that take anything get the 410 of a dropped file as JSON.',
+    file: 'server/published/dropped.ts',
+    find: "types.get('application/*') ?? types.get('*/*') ?? 0",
+    replace: '0',
+    tests: ['test/server/exchanges.test.ts'],
+  },
+  {
     name: 'refused-gzip-sent',
     promise: 'No coding is sent that the client refuses by q=0.',
     file: 'server/published/negotiation.ts',

@@ -1,9 +1,11 @@
 import type { Grain } from './calendar.ts'
-import { readRows } from './parquet.ts'
+import { readHistory, readRows } from './parquet.ts'
 import type { Row } from './row.ts'
 
 /** A table of the release, as the page lists it. */
 export interface TableFile {
+  /** What the history calls it. */
+  table: string
   parquet: string
   /** From which date on its rows may still change. */
   provisional_from: string
@@ -17,22 +19,30 @@ export class GoneError extends Error {}
 
 const GONE = [404, 410]
 
-/** Reads each table once, when it is first needed. After an error it is read again. */
-export function tables(files: TableFiles) {
+/**
+ * Reads each table once, when it is first needed: from the history if the file of the release is gone. After an error it is
+ * read again.
+ */
+export function tables(files: TableFiles, { release, history }: { release: string; history: string }) {
   const read = new Map<Grain, readonly Row[]>()
   const underWay = new Set<Grain>()
 
   async function fetchRows(grain: Grain): Promise<void> {
-    const { parquet = '' } = files[grain] ?? {}
+    const { parquet = '', table = '' } = files[grain] ?? {}
     underWay.add(grain)
     try {
-      const answer = await fetch(parquet)
-      if (GONE.includes(answer.status)) throw new GoneError()
-      if (!answer.ok) throw new Error(`${parquet} was answered with ${answer.status}`)
-      read.set(grain, await readRows(await answer.arrayBuffer(), { hasDays: grain !== 'day' }))
+      const file = await fetchIfAny(parquet)
+      read.set(grain, file ? await readRows(file, { hasDays: grain !== 'day' }) : await fetchDropped(table))
     } finally {
       underWay.delete(grain)
     }
+  }
+
+  async function fetchDropped(table: string): Promise<Row[]> {
+    const file = await fetchIfAny(history)
+    const rows = file && (await readHistory(file, { release, table }))
+    if (rows === undefined) throw new GoneError()
+    return rows
   }
 
   return {
@@ -41,6 +51,14 @@ export function tables(files: TableFiles) {
     /** Undefined if the table is being read already. */
     load: (grain: Grain): Promise<void> | undefined => (underWay.has(grain) ? undefined : fetchRows(grain)),
   }
+}
+
+/** Undefined if the file is gone. */
+async function fetchIfAny(path: string): Promise<ArrayBuffer | undefined> {
+  const answer = await fetch(path)
+  if (GONE.includes(answer.status)) return undefined
+  if (!answer.ok) throw new Error(`${path} was answered with ${answer.status}`)
+  return answer.arrayBuffer()
 }
 
 export type Tables = ReturnType<typeof tables>

@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { deriveCommand, historyQuery } from '../../pipeline/contract/history-table.ts'
+import { html } from '../../pipeline/contract/html.ts'
+import { type ReleaseName, releasePath } from '../../pipeline/contract/manifest.ts'
+import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
+import { MANIFEST_FILE, tableOfFile } from '../../pipeline/contract/release-files.ts'
+import type { Table } from '../../pipeline/contract/tables.ts'
+import { ApiError } from '../base/errors.ts'
+import { fingerprint } from '../base/followed-file.ts'
+import { readManifest } from './file-facts.ts'
+import { weights } from './negotiation.ts'
+
+/** A data file that is gone because its release was dropped. */
+export interface DroppedFile {
+  release: ReleaseName
+  name: string
+  table: Table
+}
+
+/** Undefined unless the release lists a data file of this name and the history, which has its rows, is there. */
+export async function findDropped(
+  publicDir: string,
+  release: ReleaseName,
+  name: string,
+): Promise<DroppedFile | undefined> {
+  const table = tableOfFile(name)
+  if (table === undefined || (await fingerprint(join(publicDir, HISTORY_PATHS.parquet))) === undefined) return undefined
+  const manifest = await readManifest(join(publicDir, releasePath(release)))
+  return manifest?.files.some(({ path }) => path === name) ? { release, name, table } : undefined
+}
+
+/** The 410 for programs. */
+export function dropped({ release, name, table }: DroppedFile): ApiError {
+  return new ApiError(410, `The release ${release} does not have ${name} any more; history.parquet has its rows`, {
+    history: `/${HISTORY_PATHS.parquet}`,
+    sql: historyQuery(release, table),
+    derive: deriveCommand(release),
+    manifest: `/${releasePath(release)}/${MANIFEST_FILE}`,
+  })
+}
+
+/** The 410 for people, with the same. */
+export function droppedPage({ release, name, table }: DroppedFile): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Release ${release} was dropped</title>
+</head>
+<body>
+<h1>Release ${release} was dropped</h1>
+<p>It does not have <code>${name}</code> any more. Its <a href="/${releasePath(release)}/${MANIFEST_FILE}">manifest</a> and its
+documents are still there, and <a href="/${HISTORY_PATHS.parquet}">history.parquet</a> has its rows. In DuckDB:</p>
+<pre>${historyQuery(release, table)}</pre>
+<p>Its data files can be made again, with the manifest in <code>releases/${release}/</code> beside the history:</p>
+<pre>${deriveCommand(release)}</pre>
+</body>
+</html>
+`.text
+}
+
+/** Whether a client asks for pages, as browsers do. Programs that take anything get JSON, as with all errors. */
+export function prefersPage(accept: string | undefined): boolean {
+  const types = weights(accept ?? '')
+  const page = types.get('text/html') ?? 0
+  return page > (types.get('application/json') ?? types.get('application/*') ?? types.get('*/*') ?? 0)
+}

@@ -1,0 +1,153 @@
+/** What a build makes of the history that it finds, in folders with nothing but Parquet files and manifests. */
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { Database } from '../../pipeline/base/database.ts'
+import type { BuildEvent } from '../../pipeline/base/effects.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
+import { type Manifest, type ReleaseIndex, releasePath } from '../../pipeline/contract/manifest.ts'
+import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
+import { followHistory } from '../../pipeline/publication/follow-history.ts'
+import { NextTree } from '../../pipeline/publication/next-tree.ts'
+import { appendRelease, EMPTY_INDEX } from '../../pipeline/release/index.ts'
+import { writeRelease } from '../support/history-table.ts'
+
+/** More than a build adds before it keeps a part. */
+const COUNT = 22
+const nameOf = (day: number) => `202503${String(day + 1).padStart(2, '0')}T001500Z`
+
+interface Installation {
+  publicDir: string
+  stateDir: string
+}
+
+let original: Installation
+let index: ReleaseIndex
+const manifests: Manifest[] = []
+
+/** Releases of one row, of which every fifth has another number. */
+beforeAll(async () => {
+  original = await newInstallation()
+  index = EMPTY_INDEX
+  const database = await openDatabase(new AbortController().signal)
+  for (let day = 0; day < COUNT; day += 1) {
+    const row = { date: '2025-03-01', model_permaslug: 'a', total_tokens: String(1 + Math.floor(day / 5)) }
+    const folder = join(original.publicDir, releasePath(nameOf(day)))
+    const manifest = await writeRelease(database, folder, [nameOf(day), { daily: [row] }])
+    manifests.push(manifest)
+    index = appendRelease(index, manifest, 'ab'.repeat(32))
+  }
+  database.close()
+})
+
+afterAll(() => remove(original))
+
+async function newInstallation(): Promise<Installation> {
+  const root = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
+  const [publicDir, stateDir] = [join(root, 'public'), join(root, 'state')]
+  for (const folder of [publicDir, stateDir]) await mkdir(folder)
+  return { publicDir, stateDir }
+}
+
+function remove({ publicDir }: Installation): Promise<void> {
+  return rm(join(publicDir, '..'), { recursive: true })
+}
+
+async function copy(): Promise<Installation> {
+  const made = await newInstallation()
+  onTestFinished(() => remove(made))
+  await cp(original.publicDir, made.publicDir, { recursive: true })
+  return made
+}
+
+function openDatabase(signal: AbortSignal): Promise<Database> {
+  return Database.open({ path: ':memory:', temporaryFolder: tmpdir(), memoryLimit: undefined, threads: 1, signal })
+}
+
+interface Followed {
+  /** The staged files; none if the published ones are right. */
+  staged: string[]
+  events: BuildEvent[]
+}
+
+/** Stages the history of the index and makes the switch. `onEvent` may stop it. */
+async function follow(
+  { publicDir, stateDir }: Installation,
+  { of = index, onEvent }: { of?: ReleaseIndex; onEvent?: (shown: number, controller: AbortController) => void } = {},
+): Promise<Followed> {
+  const controller = new AbortController()
+  const database = await openDatabase(controller.signal)
+  const events: BuildEvent[] = []
+  const report = (event: BuildEvent) => {
+    events.push(event)
+    onEvent?.(events.length, controller)
+  }
+  const saltOf = async () => ''
+  const tree = new NextTree({ publicDir, dataDir: stateDir, stateDir, files: realFiles, report, saltOf })
+  try {
+    const current = manifests[of.releases.length - 1]
+    if (current === undefined) throw new Error('there is no release')
+    await followHistory(tree, of, current, database)
+    const staged = Object.values(HISTORY_PATHS).filter((path) => tree.rootOf(path) !== publicDir)
+    await tree.flush()
+    await tree.commit()
+    await realFiles.remove(join(publicDir, '.staging'))
+    return { staged, events }
+  } finally {
+    database.close()
+  }
+}
+
+function bytesOf({ publicDir }: Installation): Promise<Buffer[]> {
+  return Promise.all(Object.values(HISTORY_PATHS).map((path) => readFile(join(publicDir, path))))
+}
+
+const first = (count: number): ReleaseIndex => ({ ...index, releases: index.releases.slice(0, count) })
+
+it('goes on where a stopped build was, tells the progress, and writes the same bytes', async () => {
+  const whole = await copy()
+  const { events } = await follow(whole)
+  expect(events.at(-1)).toEqual({ kind: 'done', stage: 'history', detail: `${COUNT} releases added` })
+  expect(events.length).toBe(COUNT + 1)
+
+  const installation = await copy()
+  const stopped = follow(installation, {
+    onEvent: (shown, controller) => {
+      if (shown === COUNT - 1) controller.abort()
+    },
+  })
+  await expect(stopped).rejects.toThrow(/abort/)
+  expect(await readdir(installation.stateDir)).toEqual(['history.parquet'])
+  expect((await follow(installation)).events.length).toBe(COUNT - 20 + 1)
+  expect(await bytesOf(installation)).toEqual(await bytesOf(whole))
+  expect(await readdir(installation.stateDir)).toEqual([])
+  expect(await follow(installation)).toEqual({ staged: [], events: [] })
+
+  await rm(join(installation.publicDir, HISTORY_PATHS.csv))
+  expect((await follow(installation)).events).toEqual([])
+  expect(await bytesOf(installation)).toEqual(await bytesOf(whole))
+})
+
+it('takes over no history of another chain, even if its releases have the same names', async () => {
+  const installation = await copy()
+  await follow(installation, { of: first(3) })
+  const other = { ...first(4), releases: first(4).releases.map((entry) => ({ ...entry, hash: `${entry.hash}0` })) }
+  expect((await follow(installation, { of: other })).events.at(-1)).toMatchObject({ detail: '4 releases added' })
+})
+
+it('says what to do about a damaged history, and about one without the rows of a dropped release', async () => {
+  const installation = await copy()
+  const path = join(installation.publicDir, HISTORY_PATHS.parquet)
+  await follow(installation, { of: first(3) })
+  await writeFile(path, (await readFile(path)).subarray(8))
+  const remedy = 'delete it if all releases have their data files, and make build writes it again'
+  await expect(follow(installation)).rejects.toThrow(
+    new RegExp(`history.parquet cannot be read as Parquet: .*${remedy}`),
+  )
+  await rm(path)
+  const dropped = { ...first(3), releases: first(3).releases.map((entry) => ({ ...entry, dropped: true as const })) }
+  await expect(follow(installation, { of: dropped })).rejects.toThrow(
+    `${path} does not have the rows of release ${nameOf(0)}, whose data files were dropped; restore it from a backup`,
+  )
+})
