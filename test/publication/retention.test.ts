@@ -162,7 +162,7 @@ describe('a build', () => {
 
 /** Where a stop is worth a try: before what is renamed to a place of the switch. */
 const STOPS =
-  /v1\/((coverage|latest|releases\/index)\.json|history\.parquet|releases\/\w+(\/(TOMBSTONE\.json|rankings-daily\.csv))?)$|removed\/(1|7|30)$/
+  /v1\/((coverage|latest|releases\/index)\.json|history\.parquet|releases\/\w+(\/(TOMBSTONE\.json|rankings-daily\.csv))?)$|removed\/(1|10|30)$/
 
 /**
  * Stops a command before each of some steps and mends it: all is as if it had not been stopped. Returns how often the
