@@ -34,7 +34,7 @@ store: $(INSTALLED) ## keys and presets (ARGS="backup FILE", "copy sqlite:PATH" 
 	$(CLI) store $(ARGS)
 verify: $(INSTALLED) ## read the published files again and verify them (ARGS=URL: those of any host)
 	$(CLI) verify $(ARGS)
-derive: $(INSTALLED) ## files of a release from its Parquet alone (ARGS="RELEASE-FOLDER --out DIR")
+derive: $(INSTALLED) ## files of a release from its Parquet alone (ARGS="RELEASE-FOLDER --out DIR"), or from the history ("public --release NAME --out DIR")
 	$(CLI) derive $(ARGS)
 reproduce: $(INSTALLED) ## the current release again from its raw files, compared byte for byte (ARGS=RELEASE: another)
 	$(CLI) reproduce $(ARGS)

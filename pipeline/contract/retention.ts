@@ -4,7 +4,7 @@ import { ReleaseName } from './manifest.ts'
 /** Which releases keep their data files. Of all others the history has the rows. */
 export const Retention = z.strictObject({
   keep_releases: z
-    .union([z.literal('all'), z.int().positive()], { error: 'must be "all" or a number of releases, 1 or more' })
+    .union([z.literal('all'), z.int().min(1)], { error: 'must be "all" or a number of releases, 1 or more' })
     .default('all')
     .describe('How many of the newest releases keep their data files, or `all`.'),
   keep: z

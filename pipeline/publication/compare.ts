@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, isMissing, isThere, linkTarget, namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
+import { hashFile, isMissing, isThere, linkTarget, namesIn, readIfAny, statsIfAny } from '../base/files.ts'
 import { isFolder } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import type { Entry } from './publication.ts'
@@ -48,8 +48,8 @@ export async function faultOf(root: string, { path, text, target, sameAs }: Entr
     return { path, error: new BuildError(`${place} ${what}`) }
   }
   if (text === undefined) return undefined
-  const found = await readTextIfAny(place)
-  if (found === text()) return undefined
+  const found = await readIfAny(place)
+  if (found?.equals(Buffer.from(text()))) return undefined
   if (found === undefined) return { path, error: missing(place) }
   const error = new BuildError(`${place} does not say what follows from the releases; make build restores it`)
   return { path, error }

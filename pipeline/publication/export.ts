@@ -6,18 +6,22 @@ import { type Files, hashFile, isInside, linkTarget, namesIn, statsIfAny } from 
 import { isFolder, moveInto } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
-import { LATEST_PATH, publishedPath, STEPS } from '../contract/published-paths.ts'
+import { ICEBERG_FOLDER, LATEST_PATH, publishedPath, STEPS } from '../contract/published-paths.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { lockPublic } from '../rollup/workspace.ts'
 import { copyFiles, hashFiles, type PublishedFile, publishedFiles, verifyUndamaged } from './copy.ts'
 import { type ExportList, OWN_FOLDER, readList, writeList } from './export-list.ts'
+import { icebergEntries, type Site } from './iceberg.ts'
 import { verifyComplete } from './publish.ts'
+import { readManifests } from './released-entries.ts'
 
 export interface ExportOptions {
   folder: string
   /** True: `latest` is a link, as published. False: a folder with the files of the release. */
   symlinks?: boolean
+  /** The URL of the copy, which its Iceberg table tells in place of the publisher's. */
+  base?: string | undefined
 }
 
 export interface ExportSummary {
@@ -41,7 +45,7 @@ const NAMED = 10
 export async function exportPublished(
   config: PipelineConfig,
   effects: Effects,
-  { folder, symlinks = true }: ExportOptions,
+  { folder, symlinks = true, base }: ExportOptions,
 ): Promise<ExportSummary> {
   const publicDir = resolve(config.publicDir)
   const target = resolve(folder)
@@ -53,7 +57,8 @@ export async function exportPublished(
   const publicLock = await lockPublic(publicDir)
   try {
     const { release } = await verifyComplete(publicDir)
-    const published = await publishedFiles(publicDir, { symlinks })
+    const found = await publishedFiles(publicDir, { symlinks })
+    const published = base === undefined ? found : await withTableAt({ url: base }, publicDir, found)
     const updated = await update(target, previous, published, effects)
     if ((await readManifest(join(publicDir, releasePath(release)))).synthetic) {
       const message = `${target} holds the synthetic sample: no host may call its files immutable (docs/hosting.md)`
@@ -68,6 +73,23 @@ export async function exportPublished(
   } finally {
     await publicLock.release()
   }
+}
+
+/** The files of a copy whose Iceberg table tells the copy's own address. */
+async function withTableAt(
+  site: Site,
+  publicDir: string,
+  published: readonly PublishedFile[],
+): Promise<readonly PublishedFile[]> {
+  const index = await readIndex(publicDir)
+  const manifests = await readManifests(publicDir, index)
+  const current = manifests.get(currentEntry(index)?.release ?? '')
+  if (current === undefined) throw new Error('there is no manifest of the current release')
+  const table = icebergEntries({ index, manifests, current, site }).map(({ path, text }) => {
+    const content = Buffer.from(text())
+    return { path, source: join(publicDir, path), bytes: content.length, content }
+  })
+  return [...published.filter(({ path }) => !path.startsWith(`${ICEBERG_FOLDER}/`)), ...table]
 }
 
 async function update(

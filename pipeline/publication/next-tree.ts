@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import { type Content, isThere, linkTarget, namesIn, readTextIfAny } from '../base/files.ts'
+import { type Content, isThere, linkTarget, namesIn, readIfAny, readTextIfAny } from '../base/files.ts'
 import { isFolder, moveInto } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { publishedPath } from '../contract/published-paths.ts'
@@ -56,11 +56,11 @@ export class NextTree {
     return readTextIfAny(this.pathOf(path))
   }
 
-  /** Stages a file unless the same text is already staged or published. */
-  async replace(path: string, text: string): Promise<void> {
+  /** Stages a file unless the same content is already staged or published. */
+  async replace(path: string, content: string | Buffer): Promise<void> {
     const root = this.#roots.get(path) ?? this.folder.publicDir
-    if ((await readTextIfAny(join(root, path))) === text) this.#roots.set(path, root)
-    else await this.write(path, text)
+    if ((await readIfAny(join(root, path)))?.equals(Buffer.from(content))) this.#roots.set(path, root)
+    else await this.write(path, content)
   }
 
   async write(path: string, content: Content): Promise<string> {

@@ -31,17 +31,19 @@ import { isDataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
 import { currentEntry, standingEntries, toPointer, withStatus } from '../release/index.ts'
+import { hasOwnUrl } from '../release/publisher.ts'
 import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
 import { renderMetadata } from '../site/render.ts'
+import { icebergEntries, type Site } from './iceberg.ts'
 import { pointerPath, revisionPath } from './periods.ts'
 
 /** A published file or link. Its step in the switch and its cache class follow from `path`. */
 export interface Entry {
   path: string
-  /** Undefined for the files of releases and revisions, which are verified by rows and checksums. */
-  text?: () => string
+  /** Undefined for the files of releases and revisions, which are verified by rows and checksums. Some are binary. */
+  text?: () => string | Buffer
   target?: string
   /** The published file that has the same bytes. */
   sameAs?: string
@@ -59,6 +61,8 @@ export interface Facts {
   restatements: Restatements
   api: readonly Page[]
   pages: readonly Page[]
+  /** Where the Iceberg table lies, if that is not the publisher's URL. */
+  site?: Site | undefined
 }
 
 /** All published entries, in the order of a switch. */
@@ -73,6 +77,7 @@ export function publication(facts: Facts): Entry[] {
     { path: RESTATEMENTS_PATH, text: () => toJson(restatements) },
     { path: COVERAGE_PATH, text: () => toJson(coverage) },
     ...Object.values(HISTORY_PATHS).map((path) => ({ path, isOptional: !needsHistory(index, manifest) })),
+    ...icebergTable(facts, manifest),
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
     ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest)),
@@ -81,6 +86,14 @@ export function publication(facts: Facts): Entry[] {
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
   ]
   return entries.sort((one, other) => stepOf(one) - stepOf(other))
+}
+
+/** The files of the Iceberg table; none if there is no address that it could tell. */
+function icebergTable({ index, manifests, site }: Facts, current: Manifest): Entry[] {
+  if (site === undefined && !hasOwnUrl(current.publisher)) return []
+  const isOptional = !needsHistory(index, current)
+  const entries = icebergEntries({ index, manifests, current, site: site ?? current.publisher })
+  return entries.map((entry) => ({ ...entry, isOptional }))
 }
 
 /** Whether there must be a history: versions before 0.8.0 made none, and there each release had its data files. */

@@ -10,12 +10,19 @@ import { ruleOf } from '../contract/disclosure.ts'
 import {
   DATASET_PATH,
   isErased,
+  type Manifest,
   type ReleaseEntry,
   type ReleaseIndex,
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
-import { COVERAGE_PATH, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
+import {
+  COVERAGE_PATH,
+  ICEBERG_FOLDER,
+  INDEX_PATH,
+  POINTER_PATH,
+  RESTATEMENTS_PATH,
+} from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { Retention } from '../contract/retention.ts'
 import type { Tombstone } from '../contract/tombstone.ts'
@@ -24,6 +31,7 @@ import {
   appendRelease,
   currentEntry,
   EMPTY_INDEX,
+  keptReleases,
   readIndex,
   standingReleases,
   unlistedReleases,
@@ -32,6 +40,7 @@ import {
 import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { readManifest } from '../release/verify.ts'
 import { renderApi } from '../site/api.ts'
+import { strayFiles } from './compare.ts'
 import { followReleases } from './follow.ts'
 import { followHistory } from './follow-history.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
@@ -250,10 +259,18 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   await followHistory(tree, index, manifest, database)
   const api = await renderApi(data, manifest, tree.folder.dataDir)
   const { pages, note } = await changedPages(tree, { manifest, index }, database)
-  const manifests = new Map([[current.release, manifest]])
+  const manifests = await readManifests(tree, keptReleases(index))
   const entries = publication({ index, manifests, coverage, restatements, api, pages })
   await sideBySide(entries, (entry) => stageEntry(tree, entry), SMALL_FILES_AT_ONCE)
+  // What is left of expired snapshots.
+  const stray = await strayFiles(tree.folder.publicDir, [ICEBERG_FOLDER], entries)
+  for (const each of stray) await tree.remove(each, 'leftovers')
   return note
+}
+
+async function readManifests(tree: NextTree, releases: readonly ReleaseName[]): Promise<Map<ReleaseName, Manifest>> {
+  const read = async (release: ReleaseName) => [release, await readManifest(tree.pathOf(releasePath(release)))] as const
+  return new Map(await sideBySide(releases, read, SMALL_FILES_AT_ONCE))
 }
 
 /** Removes what releases that were taken out for privacy restated: it has the numbers of dates. */

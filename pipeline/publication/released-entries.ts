@@ -31,7 +31,8 @@ export async function releasedEntries(root: string): Promise<Omit<Entry, 'text'>
   return publication(facts).map(({ text: _, ...entry }) => entry)
 }
 
-async function readManifests(root: string, index: ReleaseIndex) {
+/** The manifests of all releases that stand. */
+export async function readManifests(root: string, index: ReleaseIndex) {
   const read = async (release: ReleaseName) => {
     const folder = join(root, releasePath(release))
     const manifest = await readManifest(folder)

@@ -19,10 +19,12 @@ export async function verifyUrl(
     signal: AbortSignal
     report: Effects['report']
     onVerified(entry: ReleaseEntry): void
+    /** Where the folder is published; by default, the URL. */
+    base?: string | undefined
     patience?: Patience
   },
 ): Promise<VerifySummary> {
-  const { signal, report, onVerified, patience } = options
+  const { signal, report, onVerified, patience, base = url } = options
   const remote = new RemoteFiles(url, signal, patience)
   const onProgress = (share: number) => report({ kind: 'progress', stage: 'fetch', share })
   return withTemporaryFolder('verify', async (folder) => {
@@ -31,7 +33,7 @@ export async function verifyUrl(
       try {
         await mirrorSite(remote, folder, onProgress)
         report({ kind: 'done', stage: 'fetch', detail: remote.urlOf('') })
-        const summary = await verify(folder, { signal, report: onVerified, withPages: false })
+        const summary = await verify(folder, { signal, report: onVerified, withPages: false, base })
         await verifyLatest(remote, folder)
         return summary
       } catch (error) {

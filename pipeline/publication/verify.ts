@@ -21,6 +21,8 @@ import {
   CATALOG_FILE,
   COVERAGE_PATH,
   HISTORY_PATHS,
+  ICEBERG_FOLDER,
+  ICEBERG_PATH,
   INDEX_PATH,
   PAGE_FOLDERS,
   PERIOD_FOLDERS,
@@ -35,6 +37,7 @@ import { readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { renderSite } from '../site/render.ts'
 import { faultOf, missing, strayFiles, verifyFile } from './compare.ts'
+import { liesAt, type Site } from './iceberg.ts'
 import { isSwitching } from './public-folder.ts'
 import { type Facts, needsHistory, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
@@ -60,6 +63,8 @@ export interface VerifyOptions {
   signal: AbortSignal
   report(entry: ReleaseEntry): void
   withPages?: boolean
+  /** Where the folder is published, if its Iceberg table tells that address in place of the publisher's. */
+  base?: string | undefined
 }
 
 /**
@@ -98,7 +103,7 @@ async function verifyAll(
   database: Database,
   root: string,
   { index, current }: { index: ReleaseIndex; current: ReleaseEntry },
-  { report, withPages = true }: VerifyOptions,
+  { report, withPages = true, base }: VerifyOptions,
 ): Promise<VerifySummary> {
   const coverage = await readCoverage(root)
   const history = new HistoryCheck(join(root, DATASET_PATH), { index, coverage }, database)
@@ -111,8 +116,8 @@ async function verifyAll(
   const absent = await verifyHistory(database, root, { index, manifest })
   const api = await readApi(root, manifest)
   const pages = withPages ? await renderSite(await readFacts(() => root, { manifest, index }, database)) : []
-  const facts: Facts = { index, manifests, coverage, restatements, api, pages }
-  const outdated_pages = [...absent, ...(await verifyEntries(root, facts, withPages))]
+  const facts: Facts = { index, manifests, coverage, restatements, api, pages, site: await siteOf(root, base) }
+  const outdated_pages = [...(await verifyEntries(root, facts, withPages)), ...absent]
   return {
     releases: index.releases.length,
     dropped: index.releases.filter(({ dropped }) => dropped).length,
@@ -164,6 +169,12 @@ async function verifyReleases(
   return manifests
 }
 
+/** Where the Iceberg table tells that it lies, if not at the publisher's URL. */
+async function siteOf(root: string, base: string | undefined): Promise<Site | undefined> {
+  const site = base === undefined ? undefined : { url: base }
+  return site && liesAt(await readTextIfAny(join(root, ICEBERG_PATH)), site) ? site : undefined
+}
+
 /** The list of embeddings models cannot be recomputed; the catalog lists its hash. */
 async function readApi(root: string, manifest: Manifest): Promise<Page[]> {
   const [rankings, path] = [API_FILES.rankings_daily, API_FILES.embeddings_models]
@@ -182,7 +193,7 @@ async function readApi(root: string, manifest: Manifest): Promise<Page[]> {
 async function verifyEntries(root: string, facts: Facts, withPages: boolean): Promise<string[]> {
   const entries = publication(facts)
   const faults = (await sideBySide(entries, (entry) => faultOf(root, entry))).filter((fault) => fault !== undefined)
-  const folders = [...PERIOD_FOLDERS, ...(withPages ? PAGE_FOLDERS : [])]
+  const folders = [...PERIOD_FOLDERS, ICEBERG_FOLDER, ...(withPages ? PAGE_FOLDERS : [])]
   for (const path of await strayFiles(root, folders, entries)) {
     faults.push({ path, error: new BuildError(`${join(root, path)} is published, but no release has made it`) })
   }
@@ -199,7 +210,8 @@ function isOtherVersion({ generator }: Manifest): boolean {
 
 function isRendered(path: string): boolean {
   const { step } = publishedPath(path)
-  return ['site', 'catalog', 'feeds'].includes(step) && path !== API_FILES.rankings_daily
+  const isPage = ['site', 'catalog', 'feeds'].includes(step) && path !== API_FILES.rankings_daily
+  return isPage || path.startsWith(`${ICEBERG_FOLDER}/`)
 }
 
 async function readText(path: string): Promise<string> {

@@ -36,6 +36,11 @@ export async function ownPublisher(dataDir: string): Promise<Publisher | undefin
   return placeholders(publisher).length > 0 ? undefined : publisher
 }
 
+/** Whether the publisher says where the dataset is published: not the placeholder of the sample. */
+export function hasOwnUrl({ url }: Publisher): boolean {
+  return !isPlaceholder(hostOf(url))
+}
+
 const WANTED: Partial<Record<keyof Publisher, string>> = {
   url: 'must be a whole URL with its https://, such as https://tokens.your-company.example',
   contact: 'must be an address for mail, such as data@your-company.example, or a whole URL of a page with its https://',

@@ -7,6 +7,7 @@ import { PERIOD_TABLES } from '../contract/tables.ts'
 import { daysBetween } from '../contract/utc-date.ts'
 import { isSchemaChange } from '../dataset/data-version.ts'
 import { countPeriods, describeRestated } from '../dataset/restated.ts'
+import { droppedNote } from './dropped.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { reasonSentences } from './reasons.ts'
@@ -100,7 +101,8 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts:
       formatInteger(rows),
     ]
   })
-  return table(caption, { words: ['Release', 'Version', 'What changed'], numbers: ['Last day', 'Rows'] }, rows)
+  const columns = { words: ['Release', 'Version', 'What changed'], numbers: ['Last day', 'Rows'] }
+  return html`${droppedNote(releases, path)}${table(caption, columns, rows)}`
 }
 
 function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined, restated: Restatement | undefined): string {

@@ -16,6 +16,7 @@ import { isRuled } from '../release/documents/disclosure.ts'
 import { FILE_KINDS } from '../release/documents/files.ts'
 import type { TextFile } from '../release/stage.ts'
 import { standaloneChart } from './chart.ts'
+import { fromHistory } from './dropped.ts'
 import { bytesElement, instantElement } from './elements.ts'
 import { renderPage, rootFrom } from './layout.ts'
 import { reasonSentences } from './reasons.ts'
@@ -65,6 +66,7 @@ ${factList([
 <h2 id="files">Files</h2>
 ${fileTable(manifest.files)}<p>To check them all: <code>sha256sum --check ${CHECKSUMS_FILE}</code>. <a href="${MANIFEST_FILE}">${MANIFEST_FILE}</a> has the same for
 programs, and <a href="${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a> its hash too.</p>
+<p>The files <code>rankings-*</code> of a release may be dropped once it is old. Then ${fromHistory(release, path)}</p>
 </section>
 <section aria-labelledby="changes">
 <h2 id="changes">What changed</h2>

@@ -1,7 +1,7 @@
 import type { Publisher } from '../contract/manifest.ts'
 
 /** The URL of a published file below the publisher's URL. */
-export function siteUrl(publisher: Publisher, path: string): string {
-  const base = publisher.url.endsWith('/') ? publisher.url : `${publisher.url}/`
+export function siteUrl({ url }: Pick<Publisher, 'url'>, path: string): string {
+  const base = url.endsWith('/') ? url : `${url}/`
   return new URL(path, base).href
 }

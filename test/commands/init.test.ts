@@ -7,7 +7,9 @@ import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
+import { contentHash } from '../../pipeline/base/text.ts'
 import { type InitOptions, type InitResult, NO_OPTIONS, runInit } from '../../pipeline/commands/run-init.ts'
+import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import {
   buildIn,
   newWorkspace,
@@ -77,6 +79,18 @@ async function rowsAfterBuild(workspace: Workspace, asOf = AS_OF): Promise<strin
   return rowsOf(await publishedCsv(workspace))
 }
 
+function toRow(text: string): RankingRow {
+  const [date = '', model_permaslug = '', total_tokens = ''] = text.split(' ')
+  return { date, model_permaslug, total_tokens }
+}
+
+function inPublishedOrder(one: RankingRow, other: RankingRow): number {
+  if (one.date !== other.date) return one.date < other.date ? -1 : 1
+  const tokens = BigInt(other.total_tokens) - BigInt(one.total_tokens)
+  if (tokens !== 0n) return tokens < 0n ? -1 : 1
+  return one.model_permaslug < other.model_permaslug ? -1 : 1
+}
+
 const WINDOWS = [
   'window_start,model,num_requests,prompt_tokens,completion_tokens',
   '2025-03-02T23:50:00-08:00,acme/large,10,800,200',
@@ -108,9 +122,13 @@ describe('init', () => {
       acceptRejected: true,
       allLogged: true,
     })
-    const rows = await rowsAfterBuild(workspace)
-    expect(rows.toSorted()).toEqual([...expected].map(([key, tokens]) => `${key} ${tokens}`).toSorted())
-    expect(dry_run?.rows).toBe(rows.length)
+    const rows = [...expected].map(([key, tokens]) => `${key} ${tokens}`)
+    const published = rows.map(toRow).sort(inPublishedOrder)
+    // The dry run has the hash of its rows. Only a build shows which of them are wrong.
+    if (dry_run?.content_hash !== contentHash(published)) {
+      expect((await rowsAfterBuild(workspace)).toSorted()).toEqual(rows.toSorted())
+    }
+    expect(dry_run).toMatchObject({ rows: rows.length, content_hash: contentHash(published) })
     // Each in a folder of its own, so that files that come later are read too.
     const files = sources.flatMap(({ entry }) => entry.files)
     expect(files.filter((entry) => entry.includes('*')).length).toBeGreaterThan(files.length / 2)

@@ -104,6 +104,11 @@ describe('of the history, verify', () => {
       /has sha256:\w+ as the daily rows of release 20250310T100000Z, but the index says sha256:/,
     ],
     [
+      'other tokens of the second release',
+      { edit: `UPDATE forged SET total_tokens = 7 WHERE "table" = 'daily' AND valid_from = '${R2}' AND position = 1` },
+      /as the daily rows of release 20250310T110000Z/,
+    ],
+    [
       'other days of a week',
       { edit: `UPDATE forged SET days = days + 1 WHERE "table" = 'weekly' AND date = '2025-03-03'` },
       /as the weekly rows of release 20250310T100000Z/,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { deriveCommand, historyQuery } from '../../pipeline/contract/history-table.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { changelogPages } from '../../pipeline/site/changelog.ts'
 import type { SiteFacts } from '../../pipeline/site/facts.ts'
@@ -40,6 +41,22 @@ describe('the changelog', () => {
     const releases = [releaseEntry('2025-12-28'), { ...releaseEntry('2025-12-29'), data_version: '1.0.1', ...changes }]
     const [page] = changelogPages(factsOf(releases))
     expect(tableRows(page?.text ?? '', 'Releases')[0]?.[2]).toBe(text)
+  })
+
+  it('names dropped releases, links to their pages, and says how to read them', () => {
+    const [old, current] = [releaseEntry('2025-12-27', { dropped: true }), releaseEntry('2025-12-28')]
+    const [{ text = '' } = {}, year] = changelogPages(factsOf([old, current]))
+    expect(tableRows(text, 'Releases').map(([name]) => name)).toEqual([current.release, `${old.release} (dropped)`])
+    expect(text).toContain(`<a href="datasets/rankings-daily/v1/releases/${old.release}/index.html">`)
+    for (const told of [historyQuery(old.release, 'daily'), deriveCommand(old.release)]) {
+      expect(textOf(text)).toContain(told)
+      expect(textOf(year?.text ?? '')).toContain(told)
+    }
+    expect(
+      changelogPages(factsOf())
+        .map((page) => page.text)
+        .join(''),
+    ).not.toContain('dropped')
   })
 
   it('shows the newest 100 releases on its first page, and every release on the page of its year', () => {

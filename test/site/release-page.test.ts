@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
+import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
 import { releaseChart, releasePage } from '../../pipeline/site/release-page.ts'
 import { manifestOf } from '../support/manifest.ts'
 import { datasetFolder, publish } from '../support/pipeline.ts'
@@ -16,12 +17,14 @@ function render(changes: Partial<Manifest> = {}, facts: Partial<Parameters<typeo
 const text = render()
 
 describe('the page of a release', () => {
-  it('links to its own files and to the site, but to no other release and not to latest/', () => {
+  it('links to its own files, the history and the site, but to no other release and not to latest/', () => {
     const links = linksOf({ path: `${FOLDER}index.html`, text })
     const files = ['rankings-daily.csv', 'chart.svg', 'SHA256SUMS'].map((file) => FOLDER + file)
     const site = ['index.html', 'changelog.html', 'changelog/2026.html', 'assets/site.css']
     expect(links).toEqual(expect.arrayContaining([...files, ...site]))
-    expect(links.filter((link) => link.startsWith('datasets/') && !link.startsWith(FOLDER))).toEqual([])
+    expect(links.filter((link) => link.startsWith('datasets/') && !link.startsWith(FOLDER))).toEqual([
+      HISTORY_PATHS.parquet,
+    ])
   })
 
   it.each([

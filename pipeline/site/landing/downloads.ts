@@ -3,7 +3,7 @@ import { formatInteger } from '../../base/numbers.ts'
 import { prose } from '../../base/prose.ts'
 import { type Html, html } from '../../contract/html.ts'
 import { DATASET_PATH } from '../../contract/manifest.ts'
-import { LATEST_PATH, POINTER_PATH } from '../../contract/published-paths.ts'
+import { HISTORY_FILES, HISTORY_PATHS, LATEST_PATH, POINTER_PATH } from '../../contract/published-paths.ts'
 import type { FileDescription } from '../../release/documents/files.ts'
 import { bytesElement, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
@@ -21,7 +21,7 @@ ${dataset.files.map((file) => fileRow(file, release))}</tbody>
 `
   return html`<section>
 <h2 id="download">Download</h2>
-${scrollable('Files', table)}<p>Always the newest, at addresses that stay: <a href="${LATEST_PATH}/rankings-daily.parquet">latest/rankings-daily.parquet</a>, <a href="${LATEST_PATH}/rankings-daily.csv">latest/rankings-daily.csv</a>; which release that is says <a href="${POINTER_PATH}">latest.json</a>. Single days, and the days of a month: <code>${DATASET_PATH}/daily/${dataset.end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${dataset.end_date.slice(0, 7)}.csv</code>, and the same as Parquet.${periods(dataset)}</p>
+${scrollable('Files', table)}<p>Always the newest, at addresses that stay: <a href="${LATEST_PATH}/rankings-daily.parquet">latest/rankings-daily.parquet</a>, <a href="${LATEST_PATH}/rankings-daily.csv">latest/rankings-daily.csv</a>; which release that is says <a href="${POINTER_PATH}">latest.json</a>. Single days, and the days of a month: <code>${DATASET_PATH}/daily/${dataset.end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${dataset.end_date.slice(0, 7)}.csv</code>, and the same as Parquet.${periods(dataset)} What each release said, in one table: <a href="${HISTORY_PATHS.parquet}">${HISTORY_FILES.parquet}</a>, <a href="${HISTORY_PATHS.csv}">${HISTORY_FILES.csv}</a>.</p>
 </section>
 `
 }

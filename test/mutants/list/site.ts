@@ -41,4 +41,28 @@ export const site: Mutant[] = [
     replace: 'const PLAIN = /[A-Za-z0-9._-]/',
     tests: ['test/site/model-path.test.ts'],
   },
+  {
+    name: 'dropped-release-not-named',
+    promise: 'The changelog and the overview name dropped releases, and say how to read them.',
+    file: 'pipeline/site/release-link.ts',
+    find: 'return dropped ? html`${link} (dropped)` : link',
+    replace: 'return dropped ? link : link',
+    tests: ['test/site/changelog.test.ts'],
+  },
+  {
+    name: 'explorer-reads-rows-that-ended',
+    promise: 'The explorer reads a release whose files are gone from the history, as it was.',
+    file: 'pipeline/site/browser/explore/parquet.ts',
+    find: '(row.valid_to === null || row.valid_to > release)',
+    replace: '(row.valid_to === null || row.valid_to >= release)',
+    tests: ['test/site/explore.test.ts'],
+  },
+  {
+    name: 'explorer-reads-withdrawn-release',
+    promise: 'The explorer shows no release that was withdrawn.',
+    file: 'pipeline/site/browser/explore/parquet.ts',
+    find: '!releases?.includes(release)',
+    replace: 'releases === undefined',
+    tests: ['test/site/explore.test.ts'],
+  },
 ]
