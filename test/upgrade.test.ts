@@ -14,6 +14,7 @@ import { readHistory } from '../pipeline/release/read-back.ts'
 import { type Answer, answersOf, type Keys, RELEASES, SERVED_AT } from './fixtures/installation-0.1.0/ask.ts'
 import { readCoverage, readIndex, readRestatements, text } from './support/history.ts'
 import { buildIn, datasetFolder, publishedCsv, rowsOf, runCli, settings, type Workspace } from './support/pipeline.ts'
+import { verifyFolder } from './support/releases.ts'
 import { start } from './support/running-server.ts'
 
 const run = promisify(execFile)
@@ -99,7 +100,9 @@ describe('an installation of 0.1.0, before the first build', () => {
     const { code, stderr } = await runCli(['verify'], settings(original, UPGRADED_AT))
     for (const release of RELEASES) expect(stderr).toContain(`${release}: `)
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('verified 5 releases') })
-    expect(stderr).toMatch(/not verified: \d+ files of another version; the next build makes them anew: /)
+    expect(stderr).toMatch(
+      /not verified: \d+ pages made by another version; the next build replaces them: .*index\.html/,
+    )
   })
 
   it('can be exported without a history', async () => {
@@ -229,8 +232,13 @@ describe('an installation of 0.1.0, in later builds', () => {
 })
 
 describe('an installation of 0.1.0, on the server', () => {
-  it('has the same keys, and the same responses for presets and previous releases', async () => {
+  it('has the same keys, and the same responses for presets and previous releases, although these are dropped', async () => {
     const installation = await copyOf(upgraded)
+    const sources = JSON.parse(await readFile(installation.sources, 'utf8'))
+    await writeFile(installation.sources, JSON.stringify({ ...sources, retention: { keep_releases: 1 } }))
+    const { result } = await buildOf(installation, '2025-03-08T02:00:00Z')
+    expect(result).toMatchObject({ outcome: 'unchanged', dropped: RELEASES })
+    expect(await verifyFolder(installation.publicDir)).toMatchObject({ dropped: RELEASES.length })
     const recorded: { key: Keys; answers: Answer[] } = JSON.parse(await readFile(join(FIXTURE, 'answers.json'), 'utf8'))
     const { url } = await start(installation, { AS_OF: SERVED_AT })
     const answers = await answersOf(url, recorded.key)

@@ -31,7 +31,7 @@ function describe({ releases, dropped, files, latest, not_verified, outdated_pag
   return [
     `verified ${counted(releases, 'release')}${inHistory} with ${counted(files, 'file')}; ${latest} is current\n`,
     ...notVerified(not_verified, 'revision', 'that went with a withdrawn release'),
-    ...notVerified(outdated_pages, 'file', 'of another version; the next build makes them anew'),
+    ...notVerified(outdated_pages, 'page', 'made by another version; the next build replaces them'),
   ].join('')
 }
 

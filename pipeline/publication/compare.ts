@@ -39,7 +39,10 @@ export interface Fault {
   error: BuildError
 }
 
-export async function faultOf(root: string, { path, text, target, sameAs }: Entry): Promise<Fault | undefined> {
+export async function faultOf(
+  root: string,
+  { path, text, target, sameAs, isOptional }: Entry,
+): Promise<Fault | undefined> {
   const place = join(root, path)
   if (target !== undefined) return faultOfLink(root, path, target)
   if (sameAs !== undefined) {
@@ -50,7 +53,7 @@ export async function faultOf(root: string, { path, text, target, sameAs }: Entr
   if (text === undefined) return undefined
   const found = await readIfAny(place)
   if (found?.equals(Buffer.from(text()))) return undefined
-  if (found === undefined) return { path, error: missing(place) }
+  if (found === undefined) return isOptional === true ? undefined : { path, error: missing(place) }
   const error = new BuildError(`${place} does not say what follows from the releases; make build restores it`)
   return { path, error }
 }

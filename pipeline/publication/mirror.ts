@@ -8,6 +8,7 @@ import { DATASET_PATH, type ReleaseEntry, ReleaseIndex, releasePath } from '../c
 import {
   CATALOG_FILE,
   COVERAGE_PATH,
+  ICEBERG_FOLDER,
   INDEX_PATH,
   LATEST_PATH,
   POINTER_PATH,
@@ -28,6 +29,8 @@ export async function mirrorSite(
   onProgress: (share: number) => void,
 ): Promise<void> {
   const index = await fetchIndex(remote, folder)
+  // An earlier attempt may have fetched snapshots that have expired.
+  await rm(join(folder, ICEBERG_FOLDER), { recursive: true, force: true })
   for (const entry of index.releases) await removeGone(folder, entry)
   const manifests = standingReleases(index).map((release) => `${releasePath(release)}/${MANIFEST_FILE}`)
   // What is fetched here is not fetched again below, where it could be that of another release.
