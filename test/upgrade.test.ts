@@ -6,10 +6,15 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { BuildEvent } from '../pipeline/base/effects.ts'
+import { withTemporaryDatabase } from '../pipeline/base/scratch.ts'
+import { contentHash } from '../pipeline/base/text.ts'
 import type { BuildOptions, BuildSummary } from '../pipeline/build.ts'
+import { standingEntries } from '../pipeline/release/index.ts'
+import { readHistory } from '../pipeline/release/read-back.ts'
 import { type Answer, answersOf, type Keys, RELEASES, SERVED_AT } from './fixtures/installation-0.1.0/ask.ts'
 import { readCoverage, readIndex, readRestatements, text } from './support/history.ts'
 import { buildIn, datasetFolder, publishedCsv, rowsOf, runCli, settings, type Workspace } from './support/pipeline.ts'
+import { verifyFolder } from './support/releases.ts'
 import { start } from './support/running-server.ts'
 
 const run = promisify(execFile)
@@ -96,8 +101,15 @@ describe('an installation of 0.1.0, before the first build', () => {
     for (const release of RELEASES) expect(stderr).toContain(`${release}: `)
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('verified 5 releases') })
     expect(stderr).toMatch(
-      /not verified: \d+ pages made by another version; the next build replaces them: .*index\.html, /,
+      /not verified: \d+ pages made by another version; the next build replaces them: .*index\.html/,
     )
+  })
+
+  it('can be exported without a history', async () => {
+    const folder = join(original.root, 'copy')
+    const { code, stderr } = await runCli(['export', folder], settings(original, UPGRADED_AT))
+    expect(code, stderr).toBe(0)
+    expect(await readdir(join(folder, 'datasets/rankings-daily/v1'))).not.toContain('history.parquet')
   })
 })
 
@@ -171,6 +183,17 @@ describe('an installation of 0.1.0, in its first build', () => {
     expect({ code, stderr }).toMatchObject({ code: 0, stderr: expect.stringContaining('verified 6 releases') })
   })
 
+  it('has a history that says what each release says', async () => {
+    const folder = datasetFolder(upgraded)
+    const { signal } = new AbortController()
+    await withTemporaryDatabase('test', { signal, folders: [folder] }, async (database) => {
+      for (const { release, content_hash } of standingEntries(await readIndex(upgraded))) {
+        const rows = await readHistory(database, join(folder, 'history.parquet'), { release, table: 'daily' })
+        expect(contentHash(rows), release).toBe(content_hash)
+      }
+    })
+  })
+
   it('can be reproduced', async () => {
     const { code, stderr } = await runCli(['reproduce'], settings(upgraded, UPGRADED_AT))
     expect({ code, stderr }).toMatchObject({
@@ -209,8 +232,13 @@ describe('an installation of 0.1.0, in later builds', () => {
 })
 
 describe('an installation of 0.1.0, on the server', () => {
-  it('has the same keys, and the same responses for presets and previous releases', async () => {
+  it('has the same keys, and the same responses for presets and previous releases, although these are dropped', async () => {
     const installation = await copyOf(upgraded)
+    const sources = JSON.parse(await readFile(installation.sources, 'utf8'))
+    await writeFile(installation.sources, JSON.stringify({ ...sources, retention: { keep_releases: 1 } }))
+    const { result } = await buildOf(installation, '2025-03-08T02:00:00Z')
+    expect(result).toMatchObject({ outcome: 'unchanged', dropped: RELEASES })
+    expect(await verifyFolder(installation.publicDir)).toMatchObject({ dropped: RELEASES.length })
     const recorded: { key: Keys; answers: Answer[] } = JSON.parse(await readFile(join(FIXTURE, 'answers.json'), 'utf8'))
     const { url } = await start(installation, { AS_OF: SERVED_AT })
     const answers = await answersOf(url, recorded.key)

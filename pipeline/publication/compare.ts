@@ -39,7 +39,10 @@ export interface Fault {
   error: BuildError
 }
 
-export async function faultOf(root: string, { path, text, target, sameAs, isOptional }: Entry): Promise<Fault | undefined> {
+export async function faultOf(
+  root: string,
+  { path, text, target, sameAs, isOptional }: Entry,
+): Promise<Fault | undefined> {
   const place = join(root, path)
   if (target !== undefined) return faultOfLink(root, path, target)
   if (sameAs !== undefined) {

@@ -39,7 +39,7 @@ export type Comparison =
   | 'equal'
   /** Equal rows, but the published revision of a day names the instant of another release. */
   | 'other_as_of'
-  /** Equal rows, but another version of Tokenboard or DuckDB wrote other bytes. */
+  /** Equal rows, but another version of Tokenboard, DuckDB or zlib wrote other bytes. */
   | 'equal_rows'
   | 'differs'
   /** No published file lies beside the Parquet file. */

@@ -11,6 +11,7 @@ import type { ContentHash, Manifest, ReleaseEntry, ReleaseIndex, ReleaseName } f
 import { HISTORY_PATHS } from '../contract/published-paths.ts'
 import { TABLES, type Table } from '../contract/tables.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
+import { HISTORY_FIELDS } from '../release/documents/fields.ts'
 import { historyKeys, readHistoryReleases } from '../release/history-table.ts'
 import { hashIn, standingEntries } from '../release/index.ts'
 import { readText } from '../release/read-back.ts'
@@ -62,16 +63,7 @@ async function verifyFooter(
   }
 }
 
-const TYPES: Readonly<Record<keyof HistoryRow, string>> = {
-  table: 'VARCHAR',
-  date: 'DATE',
-  model_permaslug: 'VARCHAR',
-  total_tokens: 'BIGINT',
-  days: 'INTEGER',
-  position: 'INTEGER',
-  valid_from: 'VARCHAR',
-  valid_to: 'VARCHAR',
-}
+const TYPES = Object.fromEntries(HISTORY_FIELDS.map(({ name, sql_type }) => [name, sql_type]))
 
 /** All rows, in the order of the file. */
 async function readRows(database: Database, path: string): Promise<HistoryRow[]> {
@@ -185,7 +177,7 @@ async function verifyCsv(path: string, rows: readonly HistoryRow[]): Promise<voi
   const text = [HISTORY_COLUMNS.join(','), ...rows.map(lineOfCsv), ''].join('\n')
   const found = await naming(path, 'csv.gz', () => readText(path))
   if (found.equals(Buffer.from(text))) return
-  throw fault(path, 'does not hold the rows of history.parquet')
+  throw new BuildError(`${path} does not hold the rows of history.parquet; delete it, and make build writes it again`)
 }
 
 function wrongRow(path: string, { table, date, model_permaslug, valid_from }: HistoryRow, what: string): BuildError {

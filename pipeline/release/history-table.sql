@@ -84,10 +84,26 @@ COPY (
 ) TO $path (FORMAT parquet, COMPRESSION zstd, KV_METADATA $metadata)
 
 -- name: write_csv
+-- Lines that are quoted only where needed: DuckDB also quotes `#`, which some readers take for a comment.
 COPY (
+  SELECT
+    concat_ws(
+      ',',
+      "table",
+      date,
+      CASE
+        WHEN regexp_matches(model_permaslug, '[",\r\n]') THEN '"' || replace(model_permaslug, '"', '""') || '"'
+        ELSE model_permaslug
+      END,
+      total_tokens,
+      coalesce(days::VARCHAR, ''),
+      position,
+      valid_from,
+      coalesce(valid_to, '')
+    ) AS "table,date,model_permaslug,total_tokens,days,position,valid_from,valid_to"
   FROM history_rows
   ORDER BY list_position(['daily', 'weekly', 'monthly'], "table"), date, valid_from, position
-) TO $path (FORMAT csv, HEADER, COMPRESSION none)
+) TO $path (FORMAT csv, HEADER, QUOTE '', ESCAPE '', COMPRESSION none)
 
 -- name: read_back
 -- A sum of hashes for the rows, and for each file that was written of them. Against damage it is enough.

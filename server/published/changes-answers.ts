@@ -59,5 +59,6 @@ function byDate(dataset: Dataset, table: Table): RowsByDate {
   return {
     dates: dataset.dates(table),
     rowsOf: (date) => dataset.rows(table, { start_date: date, end_date: date }),
+    bytesOf: (date) => Buffer.concat(dataset.answer(table, { start_date: date, end_date: date }, 'ndjson').pieces),
   }
 }

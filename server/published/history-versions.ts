@@ -32,10 +32,11 @@ const gunzipOffLoop = promisify(gunzip)
  */
 export async function readVersions(path: string): Promise<HistoryVersions> {
   const text = (await gunzipOffLoop(await readFile(path))).toString('utf8')
-  const [header, ...records] = csvRecords(text)
-  if (header?.join() !== HISTORY_COLUMNS.join()) throw new Error(`${path} does not have the columns of a history`)
+  const records = csvRecords(text)
+  if (records.next().value?.join() !== HISTORY_COLUMNS.join())
+    throw new Error(`${path} does not have the columns of a history`)
   const versions: HistoryVersions = {}
-  for (const ofDate of chunksOf(records, ([table, date]) => `${table} ${date}`)) {
+  for (const ofDate of recordsOfDates(records)) {
     const [name, date = ''] = ofDate[0] ?? []
     const table = TABLES.find((each) => each === name)
     if (table === undefined) throw new Error(`${path} has an unknown table ${name}`)
@@ -45,19 +46,18 @@ export async function readVersions(path: string): Promise<HistoryVersions> {
   return versions
 }
 
-function* chunksOf<T>(items: readonly T[], keyOf: (item: T) => string): Generator<T[]> {
-  let chunk: T[] = []
-  let key: string | undefined
-  for (const item of items) {
-    const next = keyOf(item)
-    if (key !== next && chunk.length > 0) {
-      yield chunk
-      chunk = []
+/** The records of a table have its dates in order. */
+function* recordsOfDates(records: Iterable<string[]>): Generator<string[][]> {
+  let ofDate: string[][] = []
+  for (const record of records) {
+    const [table, date] = ofDate[0] ?? record
+    if (record[0] !== table || record[1] !== date) {
+      yield ofDate
+      ofDate = []
     }
-    key = next
-    chunk.push(item)
+    ofDate.push(record)
   }
-  if (chunk.length > 0) yield chunk
+  if (ofDate.length > 0) yield ofDate
 }
 
 function placed([

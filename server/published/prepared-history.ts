@@ -67,8 +67,8 @@ function serialiseVersions(ofTable: readonly DateVersion[]): PreparedVersions {
   return {
     rows: serialiseRows([...pieces.keys()].map(({ rows }) => rows)),
     versions: ofTable.map((version) => {
-      const { rows, ...interval } = version
-      return { ...interval, piece: numberOf(pieces, version), length: rows.length }
+      const { rows, ...rest } = version
+      return { ...rest, piece: numberOf(pieces, version), length: rows.length }
     }),
     links,
   }

@@ -218,7 +218,7 @@ async function withoutHistory(workspace: Workspace): Promise<Record<string, unkn
   return others
 }
 
-/** Throws unless each release that stands has all data files, or the published history has its rows. Returns whether one needs them. */
+/** Throws unless each release that stands has all data files, or is dropped and the published history has its rows. Returns whether one needs them. */
 async function assertRowsOfAll(workspace: Workspace): Promise<boolean> {
   let isNeeded = false
   const { releases } = await readIndex(workspace)
@@ -227,6 +227,7 @@ async function assertRowsOfAll(workspace: Workspace): Promise<boolean> {
       const folder = join(workspace.publicDir, releasePath(entry.release))
       const names = await readdir(folder)
       if (names.includes('TOMBSTONE.json') || DATA_FILES.every((name) => names.includes(name))) continue
+      expect(entry).toHaveProperty('dropped', true)
       await proveInHistory(database, path, entry)
       isNeeded = true
     }

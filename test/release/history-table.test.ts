@@ -130,7 +130,10 @@ it(
 
 it('has the documented columns, types and footer', async () => {
   const { parquet } = places
-  await bytesOf(await HistoryTable.empty(database), [[nameOf(1), { daily: [] }]])
+  const one: Told = [nameOf(1), { daily: [{ date: '2025-03-01', model_permaslug: 'a', total_tokens: '1' }] }]
+  const table = await HistoryTable.empty(database)
+  await table.add(folderOf(one[0]), await writeRelease(database, folderOf(one[0]), one))
+  await bytesOf(table, [one])
   const { types } = await database.typedRows('data-files/read_parquet', { path: parquet })
   expect(Object.entries(types)).toEqual(HISTORY_FIELDS.map(({ name, sql_type }) => [name, sql_type]))
   expect(Object.keys(types)).toEqual(HISTORY_COLUMNS)

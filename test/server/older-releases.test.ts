@@ -1,12 +1,13 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fastify } from 'fastify'
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { ApiError } from '../../server/base/errors.ts'
 import { olderReleases } from '../../server/published/older-releases.ts'
 import { ReleaseError } from '../../server/published/release.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
+import { dropDataFiles, writeHistory } from '../support/published-history.ts'
 import { withdraw, writeIndex } from '../support/release-index.ts'
 import { loadHistoryHere, loadReleaseHere } from '../support/release-loader.ts'
 
@@ -22,11 +23,9 @@ async function published(limits: { mostBytes?: number; mostLoading?: number } = 
   const log = captureLog()
   const logger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
   const loaded = () => log.lines().map(({ release }) => release)
-  return {
-    publicDir,
-    releases: olderReleases(publicDir, logger, { loadRelease: load, loadHistory: loadHistoryHere }, limits),
-    loaded,
-  }
+  const loaders = { loadRelease: load, loadHistory: loadHistoryHere }
+  const messages = () => log.lines().map(({ msg }) => msg)
+  return { publicDir, releases: olderReleases(publicDir, logger, loaders, limits), loaded, messages }
 }
 
 /** Loads nothing to its end before `letGo` is called; `begun` when the first load has begun. */
@@ -128,4 +127,56 @@ test('reports an unreadable index, and reads it again once it is right', async (
   await expect(releases.find(FIRST)).rejects.toThrow(/index.json is not valid/)
   await writeIndex(publicDir)
   expect((await releases.find(FIRST))?.manifest.release).toBe(FIRST)
+})
+
+describe('with a history', () => {
+  const NONE = { mostLoading: 0 }
+
+  // Followed files are checked each second: not by chance while a test runs.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  test('reads no release, however many are asked for, and has those whose data files were dropped', async () => {
+    const { publicDir, releases, messages } = await published(NONE)
+    await writeHistory(publicDir)
+    await dropDataFiles(publicDir, FIRST)
+    await writeIndex(publicDir)
+    const asked = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? FIRST : SECOND))
+    const found = await Promise.all(asked.map(releases.find))
+    expect(found.map((dataset) => dataset?.manifest.release)).toEqual(asked)
+    expect(found[0]?.answer('daily', WINDOW, 'ndjson').pieces.join('').split('\n')).toHaveLength(3 * 51 + 1)
+    expect(messages()).toEqual(['history loaded'])
+  })
+
+  test('refuses a withdrawn release, and finds a dropped one as soon as the history has it', async () => {
+    const { publicDir, releases, messages } = await published(NONE)
+    await writeHistory(publicDir)
+    await releases.find(FIRST)
+    await withdraw(publicDir, FIRST)
+    await expect(releases.find(FIRST)).rejects.toMatchObject({ status: 410 })
+    const third = await publish(publicDir, sampleRows({ days: 5 }), { asOf: '2025-01-06T00:00:00Z' })
+    await rm(join(publicDir, FOLDER, 'releases', FIRST), { recursive: true })
+    await writeHistory(publicDir)
+    await dropDataFiles(publicDir, third)
+    await writeIndex(publicDir)
+    expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
+    expect((await releases.find(third))?.manifest.days).toBe(5)
+    expect(messages().filter((message) => message === 'history loaded')).toHaveLength(2)
+  })
+
+  test('reads a release from its files while the history is damaged or does not have it', async () => {
+    const { publicDir, releases, loaded, messages } = await published()
+    await writeFile(join(publicDir, FOLDER, 'history.csv.gz'), 'no gzip')
+    expect((await releases.find(FIRST))?.manifest.release).toBe(FIRST)
+    await writeHistory(publicDir, (csv) => csv.replaceAll(/^daily,2025-01-04.*\n/gm, ''))
+    expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
+    expect(messages()).toEqual([
+      'the history is refused',
+      'older release loaded',
+      'history loaded',
+      'the history does not have the rows of the release',
+      'older release loaded',
+    ])
+    expect(loaded().at(-1)).toBe(SECOND)
+  })
 })

@@ -33,7 +33,8 @@ function keyOf({ date, model_permaslug }: { date: string; model_permaslug: strin
 
 function byDate(rows: readonly TableRow[]): RowsByDate {
   const ofDates = Map.groupBy(rows, ({ date }) => date)
-  return { dates: [...ofDates.keys()], rowsOf: (date) => ofDates.get(date) ?? [] }
+  const find = (date: string) => ofDates.get(date) ?? []
+  return { dates: [...ofDates.keys()], rowsOf: find, bytesOf: (date) => Buffer.from(JSON.stringify(find(date))) }
 }
 
 /** The rows after changes that fit them, without an order. */

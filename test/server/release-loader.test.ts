@@ -2,9 +2,11 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
+import { loadHistory } from '../../server/published/history-loader.ts'
 import { loadAhead, loadRelease } from '../../server/published/release-loader.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
+import { writeHistory } from '../support/published-history.ts'
 
 const WINDOW = { start_date: '2025-01-01', end_date: '2025-01-03' }
 
@@ -22,6 +24,15 @@ test('loads a release in a thread, first its days, plain, and then with weeks, m
   const bytes = Buffer.concat(first.answer('daily', WINDOW, 'json').pieces)
   expect(JSON.parse(bytes.toString()).data).toHaveLength(3 * 51)
   expect(gunzipSync(Buffer.concat(complete.answer('daily', WINDOW, 'json', 'gzip').pieces))).toEqual(bytes)
+})
+
+test('loads the history in a thread, first plain, and then with gzip', async () => {
+  const publicDir = await published()
+  await writeHistory(publicDir)
+  const { plain, whole } = loadHistory({ path: join(publicDir, FOLDER, 'history.csv.gz'), isFirst: true })
+  const [first, complete] = [await plain, await whole]
+  expect([first.daily?.gzip, complete.daily?.gzip?.json.crcs.length]).toEqual([undefined, 3])
+  expect(complete.daily?.rows).toEqual(first.daily?.rows)
 })
 
 test('rejects both promises with the reason when a release is invalid', async () => {

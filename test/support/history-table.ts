@@ -50,8 +50,7 @@ function placed(rows: readonly Row[]): PlacedRow[] {
   return rows.map((row, line) => {
     const { date, model_permaslug: model, total_tokens, days = '' } = row
     const position = rows.slice(0, line + 1).filter((other) => other.date === date).length
-    // DuckDB also quotes `#`, the sign of a comment in other dialects.
-    const quoted = /[",\r\n#]/.test(model) ? `"${model.replaceAll('"', '""')}"` : model
+    const quoted = /[",\r\n]/.test(model) ? `"${model.replaceAll('"', '""')}"` : model
     return { date, position, text: [date, quoted, total_tokens, days, position].join() }
   })
 }

@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { isDataFile } from '../../pipeline/contract/release-files.ts'
 import { FOLDER } from './publish.ts'
 
-/** Writes `releases/index.json` for the releases that `publish` made, each chained to the one before. */
+/**
+ * Writes `releases/index.json` for the releases that `publish` made, each chained to the one before. Those without data
+ * files are dropped.
+ */
 export async function writeIndex(publicDir: string): Promise<void> {
   const folder = join(publicDir, FOLDER, 'releases')
   const names = (await readdir(folder)).filter((name) => name !== 'index.json').sort()
@@ -17,7 +20,8 @@ export async function writeIndex(publicDir: string): Promise<void> {
     const hashes = tables && { weekly: tables.weekly.content_hash, monthly: tables.monthly.content_hash }
     const facts: object = { ...about, manifest_sha256: hash('sha256', manifest), tables: hashes, previous }
     previous = hash('sha256', JSON.stringify(facts))
-    releases.push({ ...facts, hash: previous })
+    const isDropped = !(await readdir(join(folder, name))).includes('rankings-daily.ndjson.gz')
+    releases.push({ ...facts, hash: previous, ...(isDropped && { dropped: true }) })
   }
   await writeFile(join(folder, 'index.json.new'), JSON.stringify({ dataset: 'rankings-daily', releases }))
   await rename(join(folder, 'index.json.new'), join(folder, 'index.json'))

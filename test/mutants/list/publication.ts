@@ -242,4 +242,28 @@ export const publication: Mutant[] = [
     replace: "tableFacts(manifest, table)?.content_hash || table !== 'daily') return rows",
     tests: ['test/publication/prove-history.test.ts'],
   },
+  {
+    name: 'history-of-another-chain',
+    promise: 'The history has the releases of this chain, although another one may have used their names.',
+    file: 'pipeline/publication/follow-history.ts',
+    find: 'release === newest && hash === entry',
+    replace: 'release === newest',
+    tests: ['test/publication/follow-history.test.ts'],
+  },
+  {
+    name: 'history-begins-again-after-a-stop',
+    promise: 'If the first build of an older folder is stopped, the next one goes on with the history.',
+    file: 'pipeline/publication/follow-history.ts',
+    find: 'done % RELEASES_OF_A_PART === 0',
+    replace: 'done === RELEASES_OF_A_PART * 100',
+    tests: ['test/publication/follow-history.test.ts'],
+  },
+  {
+    name: 'csv-of-the-history-not-restored',
+    promise: 'A build makes history.csv.gz again if it is missing.',
+    file: 'pipeline/publication/follow-history.ts',
+    find: ' && (await isThere(tree.pathOf(HISTORY_PATHS.csv)))',
+    replace: '',
+    tests: ['test/publication/follow-history.test.ts'],
+  },
 ]

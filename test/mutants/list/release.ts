@@ -122,4 +122,21 @@ export const release: Mutant[] = [
     replace: '...(disclosure === undefined ? [disclosure] : []),',
     tests: ['test/release/documents/disclosure.test.ts'],
   },
+  {
+    name: 'history-split-by-a-withdrawal',
+    promise: 'Rows of the history that meet after a withdrawal become one, as if the release had never been.',
+    file: 'pipeline/release/history-table.sql',
+    find: 'valid_from IS DISTINCT FROM lag(valid_to) OVER same_row AS is_first',
+    replace: 'true AS is_first',
+    tests: ['test/release/history-table.test.ts'],
+  },
+  {
+    name: 'position-not-in-the-history',
+    promise: 'The history has the published order of each release: a model that was overtaken has a new row.',
+    file: 'pipeline/release/history-table.sql',
+    find: 'AND new.total_tokens = old.total_tokens AND new.days IS NOT DISTINCT FROM old.days AND new.position = old.position\n)\n\n-- name: open_rows',
+    replace:
+      'AND new.total_tokens = old.total_tokens AND new.days IS NOT DISTINCT FROM old.days\n)\n\n-- name: open_rows',
+    tests: ['test/release/history-table.test.ts'],
+  },
 ]
