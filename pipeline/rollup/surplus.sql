@@ -29,15 +29,21 @@ SELECT *
 FROM read_parquet($paths, hive_partitioning = false)
 WHERE day_number BETWEEN $first_day AND $last_day
 
--- name: identified_usage
--- The records with a request_id of the files at hand, and those kept of missing files. `core_ids` has only what tells
--- whether an id occurs twice, and rejected records too: to know those would take as long as the rest, and they only add
--- candidates. `contributor` is an id, and `contributor_text` what becomes one: an id takes long to make.
+-- name: ids
+-- Of the files at hand and of what is kept of missing files, only what tells whether an id occurs twice. Rejected records
+-- are in it too: to know those would take as long as the rest, and they only add candidates.
 CREATE OR REPLACE TEMP VIEW core_ids AS
 SELECT day_number, request_id FROM core_usage
 UNION ALL
-SELECT day_number, request_id FROM core_kept_usage;
+SELECT day_number, request_id FROM core_kept_usage
 
+-- name: kept_ids
+-- The same where no file is at hand.
+CREATE OR REPLACE TEMP VIEW core_ids AS SELECT day_number, request_id FROM core_kept_usage
+
+-- name: identified_usage
+-- The records with a request_id of the files at hand, and those kept of missing files. `contributor` is an id, and
+-- `contributor_text` what becomes one: an id takes long to make.
 CREATE OR REPLACE TEMP VIEW core_identified_usage AS
 SELECT
   updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
@@ -49,8 +55,6 @@ SELECT *, NULL FROM core_kept_usage
 
 -- name: identified_kept
 -- The same where no file is at hand.
-CREATE OR REPLACE TEMP VIEW core_ids AS SELECT day_number, request_id FROM core_kept_usage;
-
 CREATE OR REPLACE TEMP VIEW core_identified_usage AS SELECT *, NULL::VARCHAR AS contributor_text FROM core_kept_usage
 
 -- name: find_ids

@@ -14,6 +14,16 @@ export interface IdentifiedDay extends Record<string, bigint | number> {
   records: bigint
 }
 
+/** The statements that define a view over files and stored records, or over stored records alone. */
+interface View {
+  all: string
+  kept: string
+}
+
+// Apart, because DuckDB plans all that reads the files for each view that is defined, needed or not.
+const IDS: View = { all: 'surplus/ids', kept: 'surplus/kept_ids' }
+const RECORDS: View = { all: 'surplus/identified_usage', kept: 'surplus/identified_kept' }
+
 export type RecordsPlace = GroupedFile | { kept: string }
 
 /** The days to compare and the files that have records with a `request_id` on them. */
@@ -36,11 +46,11 @@ export async function findSurplus(
     const report = (share: number) =>
       request.onProgress({ stage, share: (position + share) / work.length, bytes: undefined })
     const range = { first_day: batch.at(0)?.day_number ?? 0n, last_day: batch.at(-1)?.day_number ?? 0n }
-    await defineIdentifiedUsage(database, source, batch, places, range)
+    await defineBatch(database, source, batch, places, range, IDS)
     await database.runWithProgress('surplus/find_ids', range, report)
     const withDuplicates = await daysWithDuplicates(database, batch)
     if (withDuplicates.length === 0) continue
-    await defineIdentifiedUsage(database, source, withDuplicates, places, range)
+    await defineBatch(database, source, withDuplicates, places, range, RECORDS)
     await database.run('surplus/add')
   }
   if (work.length === 0) return
@@ -71,32 +81,31 @@ function batches(days: readonly IdentifiedDay[]): IdentifiedDay[][] {
   return result
 }
 
-async function defineIdentifiedUsage(
+async function defineBatch(
   database: Database,
   source: Source,
   batch: readonly IdentifiedDay[],
   places: ReadonlyMap<number, RecordsPlace>,
   range: { first_day: bigint; last_day: bigint },
+  view: View,
 ): Promise<void> {
   const wanted = [...new Set(batch.map((day) => day.file_id))].flatMap((id) => places.get(id) ?? [])
   const paths = wanted.flatMap((place) => ('kept' in place ? [place.kept] : []))
   await database.run('surplus/create_kept')
   if (paths.length > 0) await database.run('surplus/read_kept', { paths, ...range })
-  await defineRecordsOf(
-    database,
-    source,
-    wanted.flatMap((place) => ('kept' in place ? [] : [place])),
-  )
+  const atHand = wanted.flatMap((place) => ('kept' in place ? [] : [place]))
+  await defineRecordsOf(database, source, atHand, view)
 }
 
-/** Defines the views `core_ids` and `core_identified_usage` over existing files and stored records. */
+/** Defines the view `core_identified_usage`, or with `IDS` the view `core_ids`, over existing files and stored records. */
 export async function defineRecordsOf(
   database: Database,
   source: Source,
   places: readonly GroupedFile[],
+  view: View = RECORDS,
 ): Promise<void> {
   const groups = regroup(places)
-  if (groups.length === 0) return database.script('surplus/identified_kept')
+  if (groups.length === 0) return database.run(view.kept)
   await defineUsage(database, source, groups)
-  await database.script('surplus/identified_usage')
+  await database.run(view.all)
 }
