@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CHECKSUMS_FILE, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
@@ -10,7 +11,6 @@ import { ruleOf } from '../contract/disclosure.ts'
 import {
   DATASET_PATH,
   isErased,
-  type Manifest,
   type ReleaseEntry,
   type ReleaseIndex,
   type ReleaseName,
@@ -43,6 +43,7 @@ import { renderApi } from '../site/api.ts'
 import { strayFiles } from './compare.ts'
 import { followReleases } from './follow.ts'
 import { followHistory } from './follow-history.ts'
+import { DATA_FILE } from './iceberg.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree } from './next-tree.ts'
 import { changedPages } from './pages.ts'
@@ -259,8 +260,10 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   await followHistory(tree, index, manifest, database)
   const api = await renderApi(data, manifest, tree.folder.dataDir)
   const { pages, note } = await changedPages(tree, { manifest, index }, database)
-  const manifests = await readManifests(tree, keptReleases(index))
-  const entries = publication({ index, manifests, coverage, restatements, api, pages })
+  const manifests = new Map([[current.release, manifest]])
+  const folders = keptReleases(index).map((release) => [release, tree.pathOf(releasePath(release))] as const)
+  const sizes = await sizesOf(new Map(folders).set(current.release, data))
+  const entries = publication({ index, manifests, sizes, coverage, restatements, api, pages })
   await sideBySide(entries, (entry) => stageEntry(tree, entry), SMALL_FILES_AT_ONCE)
   // What is left of expired snapshots.
   const stray = await strayFiles(tree.folder.publicDir, [ICEBERG_FOLDER], entries)
@@ -268,9 +271,10 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   return note
 }
 
-async function readManifests(tree: NextTree, releases: readonly ReleaseName[]): Promise<Map<ReleaseName, Manifest>> {
-  const read = async (release: ReleaseName) => [release, await readManifest(tree.pathOf(releasePath(release)))] as const
-  return new Map(await sideBySide(releases, read, SMALL_FILES_AT_ONCE))
+/** The sizes of the data files of the Iceberg table, in the folders of their releases. */
+async function sizesOf(folders: ReadonlyMap<ReleaseName, string>): Promise<Map<ReleaseName, number>> {
+  const sizeOf = async (folder: string) => (await stat(join(folder, DATA_FILE))).size
+  return new Map(await sideBySide([...folders], async ([release, folder]) => [release, await sizeOf(folder)] as const))
 }
 
 /** Removes what releases that were taken out for privacy restated: it has the numbers of dates. */
