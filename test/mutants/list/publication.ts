@@ -21,8 +21,8 @@ export const publication: Mutant[] = [
     name: 'iceberg-of-the-publisher-in-a-copy',
     promise: 'An export with --base has an Iceberg table that tells the address of the copy.',
     file: 'pipeline/publication/export.ts',
-    find: 'base === undefined ? found :',
-    replace: 'base !== undefined ? found :',
+    find: 'base === undefined ? found : await withTableAt({ url: base }, publicDir, found)',
+    replace: 'found',
     tests: ['test/publication/export.test.ts'],
   },
   {
