@@ -15,9 +15,9 @@ const OF_OUR_TEXTS = [
   '/0+$/',
   String.raw`/\B(?=(\d{3})+$)/g`,
   '/`([^`]+)`|\\[([^\\]]+)\\]\\((https:[^)]+)\\)/g',
-  // In SQL, and in the `models.csv` of a release.
+  // In SQL, and in the CSV files of releases and of the history.
   String.raw`/(\w+)\(/g`,
-  String.raw`/(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n)/gy`,
+  String.raw`/(?:"((?:[^"]|"")*)"|([^,\n]*))(,|\n)/y`,
 ]
 
 const LITERAL = /(?<=[=(,:?&|![\s])\/((?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([dgimsuvy]*)(?=[\s.,;)\]]|$)/g

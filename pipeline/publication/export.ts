@@ -12,7 +12,7 @@ import { readManifest } from '../release/verify.ts'
 import { lockPublic } from '../rollup/workspace.ts'
 import { copyFiles, hashFiles, type PublishedFile, publishedFiles, verifyUndamaged } from './copy.ts'
 import { type ExportList, OWN_FOLDER, readList, writeList } from './export-list.ts'
-import { icebergEntries, type Site } from './iceberg.ts'
+import { icebergEntries, listedSizes, type Site } from './iceberg.ts'
 import { verifyComplete } from './publish.ts'
 import { readManifests } from './released-entries.ts'
 
@@ -85,7 +85,7 @@ async function withTableAt(
   const manifests = await readManifests(publicDir, index)
   const current = manifests.get(currentEntry(index)?.release ?? '')
   if (current === undefined) throw new Error('there is no manifest of the current release')
-  const table = icebergEntries({ index, manifests, current, site }).map(({ path, text }) => {
+  const table = icebergEntries({ index, sizes: listedSizes(manifests), current, site }).map(({ path, text }) => {
     const content = Buffer.from(text())
     return { path, source: join(publicDir, path), bytes: content.length, content }
   })

@@ -21,7 +21,8 @@ import { keptReleases } from '../release/index.ts'
 import { siteUrl } from '../site/site-url.ts'
 import type { Entry } from './publication.ts'
 
-const DATA_FILE = dataFile('daily', 'parquet')
+/** The data file of a snapshot. */
+export const DATA_FILE = dataFile('daily', 'parquet')
 
 const COLUMNS = [
   { id: 1, name: 'date', type: 'date' },
@@ -89,8 +90,8 @@ export interface IcebergFacts {
   index: ReleaseIndex
   /** The manifest of the current release. */
   current: Manifest
-  /** Those of all releases that have their data files. The files of other releases have no content. */
-  manifests: ReadonlyMap<ReleaseName, Manifest>
+  /** The bytes of the daily Parquet file of each release that has its data files. */
+  sizes: ReadonlyMap<ReleaseName, number>
   /** Where the public folder is published. */
   site: Site
 }
@@ -98,11 +99,11 @@ export interface IcebergFacts {
 export type Site = Pick<Publisher, 'url'>
 
 /** The files of the table. Expired snapshots have none. */
-export function icebergEntries({ index, current, manifests, site }: IcebergFacts): IcebergEntry[] {
+export function icebergEntries({ index, current, sizes, site }: IcebergFacts): IcebergEntry[] {
   const snapshots = snapshotsOf(index)
   return [
     ...snapshots.flatMap((snapshot) => {
-      const manifest = () => manifestFile(snapshot, manifests.get(snapshot.release), site)
+      const manifest = () => manifestFile(snapshot, sizes.get(snapshot.release), site)
       return [
         { path: manifestPath(snapshot), text: manifest },
         { path: listPath(snapshot), text: () => manifestList(snapshot, manifest().length, site) },
@@ -110,6 +111,15 @@ export function icebergEntries({ index, current, manifests, site }: IcebergFacts
     }),
     { path: ICEBERG_PATH, text: () => toJson(metadata(index, snapshots, current, site)) },
   ]
+}
+
+/** The sizes that manifests list. */
+export function listedSizes(manifests: ReadonlyMap<ReleaseName, Manifest>): Map<ReleaseName, number> {
+  return new Map([...manifests].map(([release, manifest]) => [release, listedSize(manifest)]))
+}
+
+export function listedSize({ files }: Manifest): number {
+  return files.find(({ path }) => path === DATA_FILE)?.bytes ?? 0
 }
 
 /** Whether the metadata of a table tells this address. */
@@ -149,16 +159,15 @@ function listPath({ release }: Snapshot): string {
   return `${ICEBERG_FOLDER}/metadata/snap-${release}.avro`
 }
 
-function manifestFile({ release, id, sequence, rows }: Snapshot, manifest: Manifest | undefined, site: Site): Buffer {
-  const file = manifest?.files.find(({ path }) => path === DATA_FILE)
-  if (file === undefined) throw new Error(`the manifest of ${release} does not list ${DATA_FILE}`)
+function manifestFile({ release, id, sequence, rows }: Snapshot, bytes: number | undefined, site: Site): Buffer {
+  if (bytes === undefined) throw new Error(`the size of ${DATA_FILE} of ${release} is not known`)
   const data_file = {
     content: 0,
     file_path: siteUrl(site, `${releasePath(release)}/${DATA_FILE}`),
     file_format: 'PARQUET',
     partition: {},
     record_count: rows,
-    file_size_in_bytes: file.bytes,
+    file_size_in_bytes: bytes,
   }
   const entry = { status: ADDED, snapshot_id: id, sequence_number: sequence, file_sequence_number: sequence, data_file }
   return avroFile(MANIFEST, [entry], {

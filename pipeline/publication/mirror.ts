@@ -29,9 +29,9 @@ export async function mirrorSite(
   onProgress: (share: number) => void,
 ): Promise<void> {
   const index = await fetchIndex(remote, folder)
-  // An earlier attempt may have fetched snapshots that have expired.
-  await rm(join(folder, ICEBERG_FOLDER), { recursive: true, force: true })
   for (const entry of index.releases) await removeGone(folder, entry)
+  // Snapshots that have expired since an earlier attempt.
+  await rm(join(folder, ICEBERG_FOLDER), { recursive: true, force: true })
   const manifests = standingReleases(index).map((release) => `${releasePath(release)}/${MANIFEST_FILE}`)
   // What is fetched here is not fetched again below, where it could be that of another release.
   const first = new Set([INDEX_PATH, COVERAGE_PATH, ...manifests])

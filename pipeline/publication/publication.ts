@@ -36,7 +36,7 @@ import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
 import { renderMetadata } from '../site/render.ts'
-import { icebergEntries, type Site } from './iceberg.ts'
+import { icebergEntries, listedSizes, type Site } from './iceberg.ts'
 import { pointerPath, revisionPath } from './periods.ts'
 
 /** A published file or link. Its step in the switch and its cache class follow from `path`. */
@@ -61,6 +61,8 @@ export interface Facts {
   restatements: Restatements
   api: readonly Page[]
   pages: readonly Page[]
+  /** The sizes of the data files of the Iceberg table, if not all manifests are given. */
+  sizes?: ReadonlyMap<ReleaseName, number>
   /** Where the Iceberg table lies, if that is not the publisher's URL. */
   site?: Site | undefined
 }
@@ -89,10 +91,10 @@ export function publication(facts: Facts): Entry[] {
 }
 
 /** The files of the Iceberg table; none if there is no address that it could tell. */
-function icebergTable({ index, manifests, site }: Facts, current: Manifest): Entry[] {
+function icebergTable({ index, manifests, site, sizes = listedSizes(manifests) }: Facts, current: Manifest): Entry[] {
   if (site === undefined && !hasOwnUrl(current.publisher)) return []
   const isOptional = !needsHistory(index, current)
-  const entries = icebergEntries({ index, manifests, current, site: site ?? current.publisher })
+  const entries = icebergEntries({ index, sizes, current, site: site ?? current.publisher })
   return entries.map((entry) => ({ ...entry, isOptional }))
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { CHECKSUMS_FILE, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, readTextIfAny } from '../base/files.ts'
+import { hashFile, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
 import { isFolder } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
@@ -10,7 +10,6 @@ import { ruleOf } from '../contract/disclosure.ts'
 import {
   DATASET_PATH,
   isErased,
-  type Manifest,
   type ReleaseEntry,
   type ReleaseIndex,
   type ReleaseName,
@@ -43,6 +42,7 @@ import { renderApi } from '../site/api.ts'
 import { strayFiles } from './compare.ts'
 import { followReleases } from './follow.ts'
 import { followHistory } from './follow-history.ts'
+import { DATA_FILE, listedSize } from './iceberg.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree } from './next-tree.ts'
 import { changedPages } from './pages.ts'
@@ -259,8 +259,10 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   await followHistory(tree, index, manifest, database)
   const api = await renderApi(data, manifest, tree.folder.dataDir)
   const { pages, note } = await changedPages(tree, { manifest, index }, database)
-  const manifests = await readManifests(tree, keptReleases(index))
-  const entries = publication({ index, manifests, coverage, restatements, api, pages })
+  const manifests = new Map([[current.release, manifest]])
+  const folders = keptReleases(index).map((release) => [release, tree.pathOf(releasePath(release))] as const)
+  const sizes = await sizesOf(new Map(folders).set(current.release, data))
+  const entries = publication({ index, manifests, sizes, coverage, restatements, api, pages })
   await sideBySide(entries, (entry) => stageEntry(tree, entry), SMALL_FILES_AT_ONCE)
   // What is left of expired snapshots.
   const stray = await strayFiles(tree.folder.publicDir, [ICEBERG_FOLDER], entries)
@@ -268,9 +270,11 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   return note
 }
 
-async function readManifests(tree: NextTree, releases: readonly ReleaseName[]): Promise<Map<ReleaseName, Manifest>> {
-  const read = async (release: ReleaseName) => [release, await readManifest(tree.pathOf(releasePath(release)))] as const
-  return new Map(await sideBySide(releases, read, SMALL_FILES_AT_ONCE))
+/** The sizes of the data files of the Iceberg table, in the folders of their releases. A lost file is for `verify` to name. */
+async function sizesOf(folders: ReadonlyMap<ReleaseName, string>): Promise<Map<ReleaseName, number>> {
+  const sizeOf = async (folder: string) =>
+    (await statsIfAny(join(folder, DATA_FILE)))?.size ?? listedSize(await readManifest(folder))
+  return new Map(await sideBySide([...folders], async ([release, folder]) => [release, await sizeOf(folder)] as const))
 }
 
 /** Removes what releases that were taken out for privacy restated: it has the numbers of dates. */

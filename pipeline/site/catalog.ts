@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import { toJson } from '../base/json.ts'
 import type { Catalog } from '../contract/catalog.ts'
-import { DATASET_PATH, type Manifest, type ReleaseEntry } from '../contract/manifest.ts'
-import { API_FILES } from '../contract/published-paths.ts'
+import { DATASET_PATH, type Manifest, type Publisher, type ReleaseEntry } from '../contract/manifest.ts'
+import { API_FILES, ICEBERG_PATH } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import { addDays } from '../contract/utc-date.ts'
 import { titleOf } from '../release/documents/describe.ts'
 import { toPointer } from '../release/index.ts'
+import { hasOwnUrl } from '../release/publisher.ts'
 import { countModels } from './api.ts'
 import type { Page } from './layout.ts'
 
@@ -45,7 +46,7 @@ export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: read
         ...(disclosure && { disclosure }),
         bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
         files,
-        paths: Object.fromEntries(Object.entries(DOCUMENTS).map(([name, path]) => [name, `${DATASET_PATH}/${path}`])),
+        paths: pathsOf(publisher),
       },
     ],
     api: {
@@ -57,6 +58,12 @@ export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: read
     },
   }
   return toJson(catalog)
+}
+
+function pathsOf(publisher: Publisher): Record<string, string> {
+  const iceberg = hasOwnUrl(publisher) ? { iceberg: ICEBERG_PATH } : {}
+  const documents = Object.entries(DOCUMENTS).map(([name, path]) => [name, `${DATASET_PATH}/${path}`])
+  return { ...Object.fromEntries(documents), ...iceberg }
 }
 
 /** When the next release is due (an hour after the next midnight) and late (a day after that). */

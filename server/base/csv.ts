@@ -6,8 +6,9 @@ export function* csvRecords(text: string): Generator<string[]> {
   for (let start = 0, end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
     const line = text.slice(start, end)
     const isQuoted = line.includes('"')
-    yield isQuoted ? quotedRecord(text, start) : line.split(',')
+    const record = isQuoted ? quotedRecord(text, start) : line.split(',')
     start = isQuoted ? FIELD.lastIndex : end + 1
+    yield record
   }
 }
 

@@ -6,6 +6,7 @@ import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { BuildEvent, Effects } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { type ExportSummary, exportPublished } from '../../pipeline/publication/export.ts'
+import { verify } from '../../pipeline/publication/verify.ts'
 import { lockPublic } from '../../pipeline/rollup/workspace.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import {
@@ -50,12 +51,12 @@ async function newTarget(): Promise<string> {
 function exportFrom(
   { publicDir, dataDir }: Workspace,
   folder: string,
-  { symlinks = true, ...effects }: Partial<Effects> & { symlinks?: boolean } = {},
+  { symlinks = true, base, ...effects }: Partial<Effects> & { symlinks?: boolean; base?: string } = {},
 ): Promise<ExportSummary> {
   const config = readPipelineConfig({ PUBLIC_DIR: publicDir, DATA_DIR: dataDir })
   const { signal } = new AbortController()
   const all = { now: () => new Date(0), report: () => {}, signal, files: realFiles, ...effects }
-  return exportPublished(config, all, { folder, symlinks })
+  return exportPublished(config, all, { folder, symlinks, base })
 }
 
 /** What a host would serve: all but what is hidden. */
@@ -91,6 +92,21 @@ describe('an export', () => {
     const path = join(folder, DATASET, 'latest/rankings-daily.csv')
     await writeFile(path, (await readFile(path, 'utf8')).replace(',7', ',8'))
     await expect(verifyFolder(folder)).rejects.toThrow(`${path} is not the file of the newest release`)
+  })
+
+  it('with an address has an Iceberg table that tells it, and verifies there', async () => {
+    const folder = await newTarget()
+    await exportFrom(one, folder)
+    const base = 'https://mirror.example.org/tokens'
+    expect(await exportFrom(one, folder, { base })).toMatchObject({ copied: 3, removed: 0, mended: [] })
+    const table = `${DATASET}/iceberg/metadata/v1.metadata.json`
+    expect(JSON.parse(await readFile(join(folder, table), 'utf8')).location).toBe(`${base}/${DATASET}/iceberg`)
+    const options = { signal: new AbortController().signal, report: () => {} }
+    expect(await verify(folder, { ...options, base: `${base}/` })).toMatchObject({ latest: FIRST })
+    await expect(verify(folder, options)).rejects.toThrow(`${FIRST}-m0.avro does not say what follows`)
+    expect(await exportFrom(one, folder, { base })).toMatchObject({ outcome: 'unchanged' })
+    await exportFrom(one, folder)
+    expect(await served(folder)).toEqual(await served(one.publicDir))
   })
 
   it('reports its progress in bytes', async () => {
