@@ -117,7 +117,7 @@ async function verifyAll(
   const api = await readApi(root, manifest)
   const pages = withPages ? await renderSite(await readFacts(() => root, { manifest, index }, database)) : []
   const facts: Facts = { index, manifests, coverage, restatements, api, pages, site: await siteOf(root, base) }
-  const outdated_pages = [...absent, ...(await verifyEntries(root, facts, withPages))]
+  const outdated_pages = [...(await verifyEntries(root, facts, withPages)), ...absent]
   return {
     releases: index.releases.length,
     dropped: index.releases.filter(({ dropped }) => dropped).length,

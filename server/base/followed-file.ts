@@ -1,3 +1,4 @@
+import { type BigIntStats, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
@@ -73,5 +74,15 @@ export async function fingerprint(path: string): Promise<string | undefined> {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
     throw error
   })
-  return found && `${found.mtimeNs}-${found.size}-${found.ino}`
+  return found && textOf(found)
+}
+
+/** The same, for requests: it takes microseconds, where the thread pool takes ten times as long. */
+export function fingerprintNow(path: string): string | undefined {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return found && textOf(found)
+}
+
+function textOf({ mtimeNs, size, ino }: BigIntStats): string {
+  return `${mtimeNs}-${size}-${ino}`
 }

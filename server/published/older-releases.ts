@@ -6,7 +6,7 @@ import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import type { Timestamp } from '../../pipeline/contract/ranking.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import { ApiError } from '../base/errors.ts'
-import { fingerprint } from '../base/followed-file.ts'
+import { fingerprintNow } from '../base/followed-file.ts'
 import type { Dataset } from './dataset.ts'
 import { followedHistory } from './followed-history.ts'
 import type { LoadHistory } from './history-loader.ts'
@@ -89,18 +89,15 @@ export function olderReleases(
   }
 
   /** The index may still list a release as standing, right after its tombstone was written. */
-  async function firstStanding(entries: Iterable<ReleaseEntry>): Promise<ReleaseName | undefined> {
-    for (const { release, status } of entries) {
-      if (status !== 'withdrawn' && !(await isWithdrawn(publicDir, release))) return release
-    }
-    return undefined
+  function firstStanding(entries: readonly ReleaseEntry[]): ReleaseName | undefined {
+    return entries.find(({ release, status }) => status !== 'withdrawn' && !isWithdrawn(publicDir, release))?.release
   }
 
   return {
     async find(name) {
       const entry = (await listed()).find(({ release }) => release === name)
       if (entry === undefined) return undefined
-      if (await isWithdrawn(publicDir, name)) throw withdrawn(name, { releases: `/${INDEX_PATH}` })
+      if (isWithdrawn(publicDir, name)) throw withdrawn(name, { releases: `/${INDEX_PATH}` })
       return await findListed(entry)
     },
     async newestAt(instant) {
@@ -123,7 +120,7 @@ function releaseIndex(publicDir: string): () => Promise<readonly ReleaseEntry[]>
   }
 
   return async () => {
-    const stamp = await fingerprint(path)
+    const stamp = fingerprintNow(path)
     if (stamp === undefined) return []
     if (seen?.stamp !== stamp) seen = { stamp, entries: read() }
     const current = seen

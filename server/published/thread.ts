@@ -11,10 +11,13 @@ export interface Preparing<T> {
   whole: Promise<T>
 }
 
+/** Measured with the history of a year: 90 MB less at the peak and after it, for a fifth more CPU time. */
+const LIMITS = { maxYoungGenerationSizeMb: 12 }
+
 /** Starts a script in a thread of its own. It sends two messages, of which values are made: what it has first, then all. */
 export function prepareInThread<M, T>(script: URL, workerData: unknown, toValue: (message: M) => T): Preparing<T> {
   const [plain, whole] = [Promise.withResolvers<T>(), Promise.withResolvers<T>()]
-  const worker = new Worker(script, { workerData, env: environmentOfThread() })
+  const worker = new Worker(script, { workerData, env: environmentOfThread(), resourceLimits: LIMITS })
   worker.once('message', (first: M) => {
     worker.once('message', (all: M) => whole.resolve(toValue(all)))
     plain.resolve(toValue(first))

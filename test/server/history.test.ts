@@ -11,8 +11,8 @@ import { historyOf } from '../../server/published/history.ts'
 import { readVersions } from '../../server/published/history-versions.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, type Row, sampleRows } from '../support/publish.ts'
-import { dropDataFiles, writeHistory } from '../support/published-history.ts'
-import { withdraw, writeIndex } from '../support/release-index.ts'
+import { writeHistory } from '../support/published-history.ts'
+import { drop, withdraw, writeIndex } from '../support/release-index.ts'
 import { loadHistoryHere, loadReleaseHere } from '../support/release-loader.ts'
 
 const ODD = 'odd, "slug"\nof two lines'
@@ -92,7 +92,7 @@ test('answers for each release what its files say, byte for byte', async () => {
   const { history } = await open(publicDir)
   for (const entry of await entriesOf(publicDir)) {
     const expected = await loadReleaseHere({ publicDir, entry }).whole
-    await dropDataFiles(publicDir, entry.release)
+    await drop(publicDir, entry.release)
     const found = (await history.find(entry)) ?? expect.unreachable()
     expect(answersOf(found)).toEqual(answersOf(expected))
     expect(found.bytes).toBeLessThan(expected.bytes)

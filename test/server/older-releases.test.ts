@@ -7,8 +7,8 @@ import { olderReleases } from '../../server/published/older-releases.ts'
 import { ReleaseError } from '../../server/published/release.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
-import { dropDataFiles, writeHistory } from '../support/published-history.ts'
-import { withdraw, writeIndex } from '../support/release-index.ts'
+import { writeHistory } from '../support/published-history.ts'
+import { drop, withdraw, writeIndex } from '../support/release-index.ts'
 import { loadHistoryHere, loadReleaseHere } from '../support/release-loader.ts'
 
 const FIRST = '20250104T000000Z'
@@ -139,7 +139,7 @@ describe('with a history', () => {
   test('reads no release, however many are asked for, and has those whose data files were dropped', async () => {
     const { publicDir, releases, messages } = await published(NONE)
     await writeHistory(publicDir)
-    await dropDataFiles(publicDir, FIRST)
+    await drop(publicDir, FIRST)
     await writeIndex(publicDir)
     const asked = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? FIRST : SECOND))
     const found = await Promise.all(asked.map(releases.find))
@@ -157,7 +157,7 @@ describe('with a history', () => {
     const third = await publish(publicDir, sampleRows({ days: 5 }), { asOf: '2025-01-06T00:00:00Z' })
     await rm(join(publicDir, FOLDER, 'releases', FIRST), { recursive: true })
     await writeHistory(publicDir)
-    await dropDataFiles(publicDir, third)
+    await drop(publicDir, third)
     await writeIndex(publicDir)
     expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
     expect((await releases.find(third))?.manifest.days).toBe(5)

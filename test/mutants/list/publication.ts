@@ -219,6 +219,14 @@ export const publication: Mutant[] = [
     tests: ['test/publication/retention.test.ts'],
   },
   {
+    name: 'dropped-while-fetched',
+    promise: 'verify of an address starts over when releases are dropped meanwhile.',
+    file: 'pipeline/publication/mirror.ts',
+    find: '  else if (dropped) for (const name of DATA_FILES) await rm(join(place, name), { force: true })\n',
+    replace: '',
+    tests: ['test/publication/retention.test.ts'],
+  },
+  {
     name: 'restored-with-other-bytes',
     promise: 'A dropped release becomes current again only with the bytes that its manifest lists.',
     file: 'pipeline/publication/restore-files.ts',
