@@ -16,6 +16,7 @@ import { readCoverage, readIndex, readRestatements, text } from './support/histo
 import { buildIn, datasetFolder, publishedCsv, rowsOf, runCli, settings, type Workspace } from './support/pipeline.ts'
 import { verifyFolder } from './support/releases.ts'
 import { start } from './support/running-server.ts'
+import { serveFolder } from './support/static-host.ts'
 
 const run = promisify(execFile)
 const FIXTURE = join(import.meta.dirname, 'fixtures/installation-0.1.0')
@@ -105,7 +106,9 @@ describe('an installation of 0.1.0, before the first build', () => {
     )
   })
 
-  it('can be exported without a history', async () => {
+  it('can be verified at an address and exported, without a history', async () => {
+    const { url } = await serveFolder(original.publicDir)
+    expect(await runCli(['verify', url], settings(original, UPGRADED_AT))).toMatchObject({ code: 0 })
     const folder = join(original.root, 'copy')
     const { code, stderr } = await runCli(['export', folder], settings(original, UPGRADED_AT))
     expect(code, stderr).toBe(0)

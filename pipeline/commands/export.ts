@@ -1,24 +1,22 @@
 import { Command } from '@commander-js/extra-typings'
-import { z } from 'zod'
 import { readPipelineConfig } from '../base/config.ts'
 import { realFiles } from '../base/files.ts'
-import { parseFlag } from '../base/json.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
 import type { ExportSummary } from '../publication/export.ts'
+import { readBase } from './copy-address.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
-
-const Base = z.url({
-  protocol: /^(https?|file|s3|gs)$/,
-  error: 'must be a URL of the copy, such as https://mirror.example.org/tokens or file:///srv/tokens',
-})
 
 export const exportCopy = new Command('export')
   .description('Copy what is published into a folder for a static host. Run it again to bring the copy up to date.')
   .argument('<dir>', 'a new or empty folder, or one that an export made')
   .option('--no-symlinks', 'write latest/ as a folder of its own, for hosts that have no links')
-  .option('--base <url>', "the address of the copy, which its Iceberg table tells in place of the publisher's")
+  .option(
+    '--base <url>',
+    "the address of the copy, which its Iceberg table tells in place of the publisher's",
+    readBase,
+  )
   .option('--json', 'print what was done as one JSON object on stdout')
   .addHelpText(
     'after',
@@ -27,17 +25,12 @@ Each export reads every file of the copy again; damaged and missing ones are nam
 meanwhile. Files that you add after the first export, such as CNAME or _headers, and hidden names are left alone. Settings (environment): PUBLIC_DIR. How to serve the copy: docs/hosting.md.`,
   )
   .action(async (folder, { symlinks, base, json = false }) => {
-    const given = base === undefined ? undefined : parseFlag('--base', Base, base)
     const config = readPipelineConfig()
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
     const summary = await withInterrupt(async (signal) => {
       const { exportPublished } = await import('../publication/export.ts')
-      return exportPublished(
-        config,
-        { now: clock, report, signal, files: realFiles },
-        { folder, symlinks, base: given },
-      )
+      return exportPublished(config, { now: clock, report, signal, files: realFiles }, { folder, symlinks, base })
     })
     say(describe(summary))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)

@@ -3,13 +3,14 @@ import { readPipelineConfig } from '../base/config.ts'
 import { counted } from '../base/numbers.ts'
 import type { ReleaseEntry } from '../contract/manifest.ts'
 import type { VerifySummary } from '../publication/verify.ts'
+import { readBase } from './copy-address.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 
 export const verify = new Command('verify')
   .description('Verify the published files: checksums, hashes, equal rows in every format, the chain.')
   .argument('[place]', 'a folder, or the http(s) address of one on any host; PUBLIC_DIR by default')
-  .option('--base <url>', 'the address that a copy was given by export --base')
+  .option('--base <url>', 'the address that a copy was given by export --base', readBase)
   .option('--json', 'print what was verified as one JSON object on stdout')
   .addHelpText(
     'after',

@@ -10,7 +10,7 @@ import { QUALITY_FILE } from '../contract/release-files.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { readChanges } from '../dataset/change-log.ts'
 import { readManifest } from '../release/verify.ts'
-import { createReleaseRows } from './release-rows.ts'
+import { datesOfRows } from './release-rows.ts'
 
 /** What a release tells of some dates. */
 export interface Told {
@@ -24,9 +24,7 @@ export interface Told {
 
 /** What the release in `folder` tells of dates: in its rows, its `changes.csv` and its `quality.json`. */
 export async function toldOf(folder: string, range: DateRange, database: Database): Promise<Told> {
-  await createReleaseRows(database, folder)
-  const found = await database.rows<{ date: UtcDate }>('history/dates_of_rows', { ...range })
-  const dates = found.map(({ date }) => date)
+  const dates = await datesOfRows(database, folder, range)
   const { days, files } = await readManifest(folder)
   const has = (name: string) => files.some((file) => file.path === name)
   const besides = [

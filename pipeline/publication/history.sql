@@ -32,6 +32,13 @@ WHERE date NOT BETWEEN $start_date::DATE AND $end_date::DATE
 -- name: dates_of_rows
 -- The dates among some on which a release has rows.
 SELECT DISTINCT strftime(date, '%Y-%m-%d') AS date
-FROM out_release_rows
+FROM read_parquet($path, hive_partitioning = false)
 WHERE date BETWEEN $start_date::DATE AND $end_date::DATE
+ORDER BY date
+
+-- name: dates_of_dropped_rows
+SELECT DISTINCT strftime(date, '%Y-%m-%d') AS date
+FROM read_parquet($path, hive_partitioning = false)
+WHERE "table" = 'daily' AND valid_from <= $release AND (valid_to IS NULL OR valid_to > $release)
+  AND date BETWEEN $start_date::DATE AND $end_date::DATE
 ORDER BY date

@@ -90,7 +90,7 @@ export interface IcebergFacts {
   index: ReleaseIndex
   /** The manifest of the current release. */
   current: Manifest
-  /** The bytes of their Parquet files. */
+  /** The bytes of the daily Parquet file of each release that has its data files. */
   sizes: ReadonlyMap<ReleaseName, number>
   /** Where the public folder is published. */
   site: Site
@@ -115,8 +115,11 @@ export function icebergEntries({ index, current, sizes, site }: IcebergFacts): I
 
 /** The sizes that manifests list. */
 export function listedSizes(manifests: ReadonlyMap<ReleaseName, Manifest>): Map<ReleaseName, number> {
-  const sizeOf = ({ files }: Manifest) => files.find(({ path }) => path === DATA_FILE)?.bytes ?? 0
-  return new Map([...manifests].map(([release, manifest]) => [release, sizeOf(manifest)]))
+  return new Map([...manifests].map(([release, manifest]) => [release, listedSize(manifest)]))
+}
+
+export function listedSize({ files }: Manifest): number {
+  return files.find(({ path }) => path === DATA_FILE)?.bytes ?? 0
 }
 
 /** Whether the metadata of a table tells this address. */

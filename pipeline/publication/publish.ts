@@ -1,9 +1,8 @@
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CHECKSUMS_FILE, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, readTextIfAny } from '../base/files.ts'
+import { hashFile, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
 import { isFolder } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
@@ -43,7 +42,7 @@ import { renderApi } from '../site/api.ts'
 import { strayFiles } from './compare.ts'
 import { followReleases } from './follow.ts'
 import { followHistory } from './follow-history.ts'
-import { DATA_FILE } from './iceberg.ts'
+import { DATA_FILE, listedSize } from './iceberg.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree } from './next-tree.ts'
 import { changedPages } from './pages.ts'
@@ -271,9 +270,10 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   return note
 }
 
-/** The sizes of the data files of the Iceberg table, in the folders of their releases. */
+/** The sizes of the data files of the Iceberg table, in the folders of their releases. A lost file is for `verify` to name. */
 async function sizesOf(folders: ReadonlyMap<ReleaseName, string>): Promise<Map<ReleaseName, number>> {
-  const sizeOf = async (folder: string) => (await stat(join(folder, DATA_FILE))).size
+  const sizeOf = async (folder: string) =>
+    (await statsIfAny(join(folder, DATA_FILE)))?.size ?? listedSize(await readManifest(folder))
   return new Map(await sideBySide([...folders], async ([release, folder]) => [release, await sizeOf(folder)] as const))
 }
 

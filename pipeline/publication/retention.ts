@@ -45,12 +45,16 @@ export function newlyDropped({ releases }: ReleaseIndex, names: readonly Release
  * the staged history does not have the rows of one: no file is gone then.
  */
 export async function removeDropped(tree: NextTree, { releases }: ReleaseIndex, database: Database): Promise<void> {
-  for (const entry of releases.filter(({ dropped }) => dropped)) {
-    const place = releasePath(entry.release)
-    const left = (await namesIn(join(tree.folder.publicDir, place))).filter(isDataFile).sort()
-    if (left.length === 0) continue
+  const { publicDir, report } = tree.folder
+  const found = releases.filter(({ dropped }) => dropped).map((entry) => ({ entry, place: releasePath(entry.release) }))
+  const named = await Promise.all(
+    found.map(async (each) => ({ ...each, names: await namesIn(join(publicDir, each.place)) })),
+  )
+  const left = named.filter(({ names }) => names.some(isDataFile))
+  for (const [position, { entry, place, names }] of left.entries()) {
     await proveInHistory(database, tree.pathOf(HISTORY_PATHS.parquet), entry)
-    for (const name of left) await tree.remove(`${place}/${name}`, 'leftovers')
+    for (const name of names.filter(isDataFile).sort()) await tree.remove(`${place}/${name}`, 'leftovers')
+    if (left.length > 1) report({ kind: 'progress', stage: 'drop', share: (position + 1) / left.length })
   }
 }
 

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { BuildEvent, Effects } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
+import { readBase } from '../../pipeline/commands/copy-address.ts'
 import { type ExportSummary, exportPublished } from '../../pipeline/publication/export.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
 import { lockPublic } from '../../pipeline/rollup/workspace.ts'
@@ -107,6 +108,10 @@ describe('an export', () => {
     expect(await exportFrom(one, folder, { base })).toMatchObject({ outcome: 'unchanged' })
     await exportFrom(one, folder)
     expect(await served(folder)).toEqual(await served(one.publicDir))
+  })
+
+  it.each(['mirror.example.org', 'mailto:data@example.org', '/srv/tokens'])('refuses %s as an address', (address) => {
+    expect(() => readBase(address)).toThrow('--base must be the URL of the copy')
   })
 
   it('reports its progress in bytes', async () => {

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import type { Coverage } from '../../pipeline/contract/history.ts'
 import type { Manifest, ReleaseEntry, ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import { ICEBERG_FOLDER, ICEBERG_PATH } from '../../pipeline/contract/published-paths.ts'
-import { icebergEntries, liesAt } from '../../pipeline/publication/iceberg.ts'
+import { icebergEntries, liesAt, listedSizes } from '../../pipeline/publication/iceberg.ts'
 import { publication } from '../../pipeline/publication/publication.ts'
 import { appendRelease, EMPTY_INDEX } from '../../pipeline/release/index.ts'
 import { NO_RESTATEMENTS } from '../../pipeline/release/ledger.ts'
@@ -33,7 +33,7 @@ function indexWith(changes: Record<string, Partial<ReleaseEntry>>): ReleaseIndex
 
 function tableOf(index: ReleaseIndex, url = PUBLISHER.url): Map<string, Buffer> {
   const current = manifestAt(FOURTH)
-  const entries = icebergEntries({ index, manifests: MANIFESTS, current, site: { url } })
+  const entries = icebergEntries({ index, sizes: listedSizes(MANIFESTS), current, site: { url } })
   return new Map(entries.map(({ path, text }) => [path.slice(ICEBERG_FOLDER.length + 1), Buffer.from(text())]))
 }
 

@@ -31,7 +31,7 @@ import {
   withdrawIn,
 } from '../support/pipeline.ts'
 import { deliver, release, type Use, verifyFolder } from '../support/releases.ts'
-import { serveFolder } from '../support/static-host.ts'
+import { whole as answerWhole, serveFolder } from '../support/static-host.ts'
 
 const [FIRST, SECOND, THIRD, FOURTH] = ['20250305T100000Z', '20250310T100000Z', '20250310T110000Z', '20250310T120000Z']
 const AT = '2025-03-10T13:00:00Z'
@@ -308,7 +308,7 @@ describe('a dropped release', () => {
     expect(files.map(({ path }) => path)).toContain('rankings-daily.parquet')
   })
 
-  it('loses its data files in copies, and mirrors do not ask for them', async () => {
+  it('loses its data files in copies', async () => {
     const workspace = await copyWorkspace(whole)
     const folder = join(workspace.root, 'copy')
     const exported = () => exportPublished(readPipelineConfig(settings(workspace, AT)), effects, { folder })
@@ -317,8 +317,19 @@ describe('a dropped release', () => {
     await buildIn(workspace, AT)
     expect(await exported()).toMatchObject({ removed: 3 * (DATA_FILES.length + SNAPSHOT_FILES) })
     await verifyFolder(folder)
-    const host = await serveFolder(folder)
-    const onVerified = () => {}
-    expect(await verifyUrl(host.url, { ...effects, onVerified })).toMatchObject({ releases: 4, latest: FOURTH })
+  })
+
+  it('is verified on a host, also if it is dropped meanwhile', async () => {
+    const host = await serveFolder(whole.publicDir, {
+      answers: {
+        [`${releasePath(FIRST)}/rankings-daily.csv`](response, bytes, count) {
+          host.folder = dropped.publicDir
+          answerWhole(response, bytes, count)
+        },
+      },
+    })
+    const patience = { idleMs: 30_000, waitsMs: [0, 0] }
+    const summary = await verifyUrl(host.url, { ...effects, onVerified: () => {}, patience })
+    expect(summary).toMatchObject({ releases: 4, dropped: 3, latest: FOURTH })
   })
 })

@@ -1,12 +1,19 @@
-/** Superseded revisions, against any history of builds and withdrawals. */
+/** Superseded revisions, against any history of builds and withdrawals, in folders that drop older releases. */
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { readCoverage, readIndex } from '../support/history.ts'
-import { createWorkspace, datasetFolder, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
+import {
+  buildIn,
+  createWorkspace,
+  datasetFolder,
+  removeWorkspace,
+  type Workspace,
+  withdrawIn,
+} from '../support/pipeline.ts'
 import { tries } from '../support/property.ts'
-import { release, type Use, verifyFolder } from '../support/releases.ts'
+import { deliver, type Use, verifyFolder } from '../support/releases.ts'
 
 const DATES = ['2025-02-27', '2025-02-28', '2025-03-02']
 
@@ -18,12 +25,13 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.integer({ min: 0, max: 2 }).map((withdrawn) => ({ withdrawn })) },
 )
 
-async function take(workspace: Workspace, next: Step, minute: number): Promise<void> {
+async function take(workspace: Workspace, next: Step, minute: number, keep_releases: number): Promise<void> {
   const asOf = `2025-03-10T12:${String(minute).padStart(2, '0')}:00Z`
   if ('tokens' in next) {
     const uses = next.tokens.map((count, day): Use => [DATES[day] ?? '', count]).filter(([, count]) => count > 0)
     // A build without any usage publishes nothing.
-    await release(workspace, uses.length > 0 ? uses : [[DATES[0] ?? '', 1]], asOf)
+    await deliver(workspace, uses.length > 0 ? uses : [[DATES[0] ?? '', 1]], { retention: { keep_releases } })
+    await buildIn(workspace, asOf)
     return
   }
   const standing = (await readIndex(workspace)).releases.filter(({ status }) => status !== 'withdrawn')
@@ -56,9 +64,11 @@ it('verify accepts any history of builds and withdrawals, and names a superseded
   const histories = fc.asyncProperty(
     fc.array(step, { minLength: 3, maxLength: 8 }),
     fc.nat(),
-    async (steps, chosen) => {
+    fc.integer({ min: 1, max: 4 }),
+    async (steps, chosen, kept) => {
       const workspace = await createWorkspace()
-      for (const [position, next] of [{ tokens: [1, 1, 1] }, ...steps].entries()) await take(workspace, next, position)
+      for (const [position, next] of [{ tokens: [1, 1, 1] }, ...steps].entries())
+        await take(workspace, next, position, kept)
       const { not_verified } = await verifyFolder(workspace.publicDir, { withPages: false })
       const all = await supersededRevisions(workspace)
       expect(not_verified.filter((revision) => all.includes(revision))).toEqual([])

@@ -68,7 +68,9 @@ function rowsOn(dates: readonly string[], days?: number): fc.Arbitrary<Row[]> {
     model_permaslug: fc.constantFrom(...SLUGS),
     total_tokens: fc.constantFrom('1', '9007199254740993'),
   })
-  const ofDate = fc.uniqueArray(row, { selector: ({ model_permaslug }) => model_permaslug, maxLength: 4 })
+  const selector = ({ model_permaslug }: { model_permaslug: string }) => model_permaslug
+  // Each release has daily rows.
+  const ofDate = fc.uniqueArray(row, { selector, minLength: days === undefined ? 1 : 0, maxLength: 4 })
   return fc
     .tuple(...dates.map(() => fc.tuple(ofDate, fc.integer({ min: 1, max: 2 }))))
     .map((all) =>

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import fc from 'fast-check'
 import { fastify } from 'fastify'
 import { expect, test } from 'vitest'
 import type { ReleaseEntry } from '../../pipeline/contract/manifest.ts'
@@ -9,7 +10,10 @@ import type { Dataset } from '../../server/published/dataset.ts'
 import { FORMATS } from '../../server/published/formats.ts'
 import { historyOf } from '../../server/published/history.ts'
 import { readVersions } from '../../server/published/history-versions.ts'
+import { compressHistory, serialiseHistory, tableAt } from '../../server/published/prepared-history.ts'
+import { tableAnswers } from '../../server/published/prepared-table.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
+import { historyCsv, type Told } from '../support/history-table.ts'
 import { FOLDER, publish, type Row, sampleRows } from '../support/publish.ts'
 import { writeHistory } from '../support/published-history.ts'
 import { drop, withdraw, writeIndex } from '../support/release-index.ts'
@@ -97,6 +101,43 @@ test('answers for each release what its files say, byte for byte', async () => {
     expect(answersOf(found)).toEqual(answersOf(expected))
     expect(found.bytes).toBeLessThan(expected.bytes)
   }
+})
+
+const NAMES = ['20250301T000000Z', '20250302T000000Z', '20250303T000000Z', '20250304T000000Z', '20250305T000000Z']
+const DATES = ['2025-01-01', '2025-01-02', '2025-01-03', '2025-01-04']
+
+/** The rows of a release: any dates, and of each up to two models in any order. */
+const someRows = fc
+  .tuple(...DATES.map(() => fc.uniqueArray(fc.constantFrom('a', 'b'))), fc.constantFrom('1', '2'))
+  .map((drawn) => {
+    const total_tokens = String(drawn.at(-1))
+    const rowsAt = (index: number) => [...(drawn[index] ?? [])]
+    return DATES.flatMap((date, at) => rowsAt(at).map((model_permaslug) => ({ date, model_permaslug, total_tokens })))
+  })
+
+test('has the rows of each release, whatever came and went', async () => {
+  const path = join(await temporaryFolder(), 'history.csv.gz')
+  await fc.assert(
+    fc.asyncProperty(fc.array(someRows, { minLength: 1, maxLength: NAMES.length }), async (releases) => {
+      const told = releases.map((daily, index): Told => [NAMES[index] ?? '', { daily }])
+      await writeFile(path, gzipSync(historyCsv(told)))
+      const { daily } = compressHistory(serialiseHistory(await readVersions(path)))
+      for (const [release, rows] of told) {
+        const answers = daily && tableAnswers('daily', tableAt(daily, release))
+        expect(answers?.rows() ?? []).toEqual(rows.daily)
+        const [first = '', second = '', third = ''] = answers?.dates ?? []
+        for (const window of [
+          { start_date: first, end_date: third },
+          { start_date: second, end_date: '2026-01-01' },
+        ]) {
+          const [plain, packed] = (['identity', 'gzip'] as const).map((coding) =>
+            Buffer.concat(answers?.pieces(window, 'json', coding, Buffer.from(']')) ?? []),
+          )
+          if (packed?.length) expect(gunzipSync(packed)).toEqual(plain)
+        }
+      }
+    }),
+  )
 })
 
 test('answers for the releases that stand when another was withdrawn', async () => {

@@ -3,7 +3,7 @@
  *
  * - `@app {…}` on the first line sets options of the server: `rateLimits`, `trustProxy` and `asOf`.
  * - `@key NAME {…}` makes a key, `@revoke NAME` ends it, `@usage NAME {…}` adds a usage row of it, `@models N` a catalogue of N models,
- *   `@release {…}` a release, `@file PATH TEXT` and `@gzip PATH TEXT` published files, `@link PATH TARGET` a link, `@index` the index of the releases, `@withdraw NAME` a tombstone in place of a release, `@drop NAME` takes its data files,
+ *   `@release {…}` a release, `@file PATH TEXT` and `@gzip PATH TEXT` published files, `@link PATH TARGET` a link, `@index` the index of the releases, `@withdraw NAME` a tombstone in place of a release, `@drop NAME` takes its data files, `@history` the history of the releases,
  *   `@clock INSTANT` sets the clock, from there on.
  * - `GET /path as NAME` is a request, with lines `> header: value` and `>> body`. There `{x*300}` stands for 300 times
  *   x, and `{key NAME}` for that key. All published files are of one instant.
@@ -24,6 +24,7 @@ import { keySpend } from '../../server/store/usage.ts'
 import { NOW, type TestApp, testApp } from './app.ts'
 import { someModels } from './embeddings-models.ts'
 import { FOLDER, publish, type Row, sampleRows } from './publish.ts'
+import { writeHistory } from './published-history.ts'
 import { drop, withdraw, writeIndex } from './release-index.ts'
 import { type UsageRow, usageRow } from './usage.ts'
 
@@ -107,7 +108,7 @@ async function prepare(world: World, line: string): Promise<void> {
   else throw new Error(`${line} means nothing`)
 }
 
-const FILE_LINES = new Set(['file', 'gzip', 'link', 'release', 'index', 'withdraw', 'drop'])
+const FILE_LINES = new Set(['file', 'gzip', 'link', 'release', 'index', 'withdraw', 'drop', 'history'])
 const MODIFIED = new Date('2025-02-10T09:00:00Z')
 
 async function publishFiles(publicDir: string, what: string, rest: string): Promise<void> {
@@ -120,6 +121,7 @@ async function publishFiles(publicDir: string, what: string, rest: string): Prom
   else if (what === 'index') await writeIndex(publicDir)
   else if (what === 'withdraw') await withdraw(publicDir, rest)
   else if (what === 'drop') await drop(publicDir, rest)
+  else if (what === 'history') await writeHistory(publicDir)
   else {
     await publishRelease(publicDir, JSON.parse(expanded(rest)))
   }

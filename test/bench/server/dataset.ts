@@ -16,7 +16,7 @@ export interface DatasetOptions {
 }
 
 const CLI = join(import.meta.dirname, '../../../pipeline/cli.ts')
-const FORM = 3
+const FORM = 4
 const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens'
 
 /**

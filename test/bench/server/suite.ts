@@ -38,7 +38,7 @@ export async function openSuite(): Promise<Suite> {
   const problem = nginxProblem()
   const nginxComparisons = problem === undefined ? await againstNginx(bench) : []
   return {
-    comparisons: [...nginxComparisons, ...(await againstNode(bench)), ...againstPlainWindows(bench)],
+    comparisons: [...nginxComparisons, ...(await againstNode(bench)), ...(await againstPlainWindows(bench))],
     skipped: [
       ...(problem === undefined ? [] : [`rows 5 to 7: ${problem}`]),
       ...(HAS_CORES ? [] : ['servers and client share the cores: there is no taskset, or only one core']),
@@ -227,7 +227,7 @@ async function againstNode(bench: Bench): Promise<Comparison[]> {
 }
 
 /** Questions, each against the plain window that has as many rows. */
-function againstPlainWindows({ ours, load, ask, authorization }: Bench): Comparison[] {
+async function againstPlainWindows({ ours, load, ask, authorization, publicDir }: Bench): Promise<Comparison[]> {
   const last = (dates: number) => {
     const end = DATASET.days - 1
     return `start_date=${addDays(DATASET_START, end - dates + 1)}&end_date=${addDays(DATASET_START, end)}`
@@ -241,15 +241,18 @@ function againstPlainWindows({ ours, load, ask, authorization }: Bench): Compari
     return { rows: JSON.parse(body.toString()).data.length as number, bytes: body.length }
   }
   const rowsOfDate = TOP_MODELS + 1
+  const [older] = await releasesOf(publicDir)
   const questions = {
+    // From the history.
+    'as_of=…': [`as_of=${older?.release}&${last(31)}`, last(31), 2],
     // Any 211 dates are in 31 weeks.
-    'period=week': [`period=week&${last(211)}`, last(31)],
+    'period=week': [`period=week&${last(211)}`, last(31), 1.5],
     // The model with most tokens is named on each date.
-    'model=…': [`model=${MODEL}&${last(10 * rowsOfDate)}`, last(10)],
-    'fields=…': [`fields=date,model_permaslug,rank,share&${last(31)}`, last(31)],
+    'model=…': [`model=${MODEL}&${last(10 * rowsOfDate)}`, last(10), 1.5],
+    'fields=…': [`fields=date,model_permaslug,rank,share&${last(31)}`, last(31), 1.5],
   } as const
-  return Object.entries(questions).map(([name, [query, plain]]) => ({
-    ...{ ...CPU_TIME, name, required: 1.5 },
+  return Object.entries(questions).map(([name, [query, plain, required]]) => ({
+    ...{ ...CPU_TIME, name, required },
     ours: cpuTime(query),
     baseline: cpuTime(plain),
     baselineName: 'a plain window of as many rows',
@@ -296,13 +299,19 @@ async function makePreset({ ours, authorization }: Bench): Promise<void> {
 
 /** Runs `work` while the pointer goes to and fro between the two releases. Throws unless both were served. */
 async function whileSwitching<T>({ publicDir, ours, authorization }: Bench, work: () => Promise<T>): Promise<T> {
-  const { releases } = JSON.parse(await readFile(join(publicDir, FOLDER, 'releases/index.json'), 'utf8'))
+  const releases = await releasesOf(publicDir)
+  const path = join(publicDir, FOLDER, 'latest.json')
   let switches = 0
-  const pointAtNext = async () => {
-    const path = join(publicDir, FOLDER, 'latest.json')
-    await writeFile(`${path}.new`, JSON.stringify(releases[switches++ % 2]))
+  let pointing = Promise.resolve()
+  const write = async (release: object | undefined) => {
+    await writeFile(`${path}.new`, JSON.stringify(release))
     await rename(`${path}.new`, path)
   }
+  const pointAt = (release: object | undefined) => {
+    pointing = pointing.then(() => write(release))
+    return pointing
+  }
+  const pointAtNext = () => pointAt(releases[switches++ % 2])
   const served = new Set<unknown>()
   const look = async () => served.add((await answer(ours, RANKINGS, authorization)).headers['x-content-hash'])
   const timers = [
@@ -315,7 +324,13 @@ async function whileSwitching<T>({ publicDir, ours, authorization }: Bench, work
     return result
   } finally {
     timers.forEach(clearInterval)
+    await pointAt(releases.at(-1))
   }
+}
+
+/** The entries of the two releases, the older one first. */
+async function releasesOf(publicDir: string): Promise<{ release: string }[]> {
+  return JSON.parse(await readFile(join(publicDir, FOLDER, 'releases/index.json'), 'utf8')).releases
 }
 
 /** An answer as it is sent, still compressed. */

@@ -2,6 +2,30 @@ import type { Mutant } from '../mutant.ts'
 
 export const publication: Mutant[] = [
   {
+    name: 'expired-snapshots-stay',
+    promise: 'The snapshots of dropped and withdrawn releases expire with them: their manifests go in the same switch.',
+    file: 'pipeline/publication/publish.ts',
+    find: "  for (const each of stray) await tree.remove(each, 'leftovers')\n",
+    replace: '',
+    tests: ['test/publication/retention.test.ts'],
+  },
+  {
+    name: 'iceberg-table-before-its-manifests',
+    promise: 'The Iceberg table names only files that are in place: it is switched with `latest.json`.',
+    file: 'pipeline/contract/published-paths.ts',
+    find: "[exactly(ICEBERG_PATH), 'pointer', 'pointer', 'programs']",
+    replace: "[exactly(ICEBERG_PATH), 'release', 'pointer', 'programs']",
+    tests: ['test/publication/switch.test.ts'],
+  },
+  {
+    name: 'iceberg-of-the-publisher-in-a-copy',
+    promise: 'An export with --base has an Iceberg table that tells the address of the copy.',
+    file: 'pipeline/publication/export.ts',
+    find: 'base === undefined ? found : await withTableAt({ url: base }, publicDir, found)',
+    replace: 'found',
+    tests: ['test/publication/export.test.ts'],
+  },
+  {
     name: 'pointer-before-link',
     promise: 'Order of a switch: … → site → `latest` → `latest.json` → `catalog.json` → feeds.',
     file: 'pipeline/contract/published-paths.ts',
@@ -192,6 +216,14 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/tombstone.ts',
     find: "await tree.remove(path, 'periods')",
     replace: "await tree.remove(path, 'leftovers')",
+    tests: ['test/publication/retention.test.ts'],
+  },
+  {
+    name: 'dropped-while-fetched',
+    promise: 'verify of an address starts over when releases are dropped meanwhile.',
+    file: 'pipeline/publication/mirror.ts',
+    find: '  else if (dropped) for (const name of DATA_FILES) await rm(join(place, name), { force: true })\n',
+    replace: '',
     tests: ['test/publication/retention.test.ts'],
   },
   {
