@@ -16,7 +16,7 @@ import { standingEntries } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
 import type { PublicFolder } from './public-folder.ts'
-import { HISTORY_REMEDY, proveInHistory } from './retention.ts'
+import { HISTORY_REMEDY, historyPaths, proveInHistory } from './retention.ts'
 
 /** After how many releases what there is is kept for the next build. To add them takes a second or two. */
 const RELEASES_OF_A_PART = 20
@@ -46,7 +46,7 @@ export async function followHistory(
   await addReleases(table, standing.slice(count), { tree, current, before: standing.slice(0, count) })
   const places = { parquet: await tree.reserve(HISTORY_PATHS.parquet), csv: await tree.reserve(HISTORY_PATHS.csv) }
   await table.write(places, releasesOf(standing), current, tree.folder.files)
-  for (const entry of standing.slice(-1)) await proveInHistory(database, places.parquet, entry)
+  for (const entry of standing.slice(-1)) await proveInHistory(database, historyPaths(tree), entry)
   await forgetPart(tree.folder)
 }
 
@@ -118,7 +118,7 @@ function partOf({ stateDir }: PublicFolder): string {
 /** It must not outlast a withdrawal. */
 async function forgetPart(folder: PublicFolder): Promise<void> {
   const part = partOf(folder)
-  if (await isThere(part)) await folder.files.remove(part)
+  for (const path of [part, `${part}.next`]) if (await isThere(path)) await folder.files.remove(path)
 }
 
 async function withRemedy<Result>(read: () => Promise<Result>): Promise<Result> {

@@ -46,27 +46,43 @@ export function newlyDropped({ releases }: ReleaseIndex, names: readonly Release
  */
 export async function removeDropped(tree: NextTree, { releases }: ReleaseIndex, database: Database): Promise<void> {
   const { publicDir, report } = tree.folder
+  const paths = historyPaths(tree)
   const found = releases.filter(({ dropped }) => dropped).map((entry) => ({ entry, place: releasePath(entry.release) }))
   const named = await Promise.all(
     found.map(async (each) => ({ ...each, names: await namesIn(join(publicDir, each.place)) })),
   )
   const left = named.filter(({ names }) => names.some(isDataFile))
   for (const [position, { entry, place, names }] of left.entries()) {
-    await proveInHistory(database, tree.pathOf(HISTORY_PATHS.parquet), entry)
+    await proveInHistory(database, paths, entry)
     for (const name of names.filter(isDataFile).sort()) await tree.remove(`${place}/${name}`, 'leftovers')
     if (left.length > 1) report({ kind: 'progress', stage: 'drop', share: (position + 1) / left.length })
   }
 }
 
-/** Throws `BuildError` unless a `history.parquet` has the rows of a release: those of its hashes in the index. */
-export async function proveInHistory(database: Database, path: string, entry: ReleaseEntry): Promise<void> {
+/** Where the next history is, and the published one, from which it follows. */
+export function historyPaths(tree: NextTree): { path: string; published: string } {
+  return {
+    path: tree.pathOf(HISTORY_PATHS.parquet),
+    published: join(tree.folder.publicDir, HISTORY_PATHS.parquet),
+  }
+}
+
+/**
+ * Throws `BuildError` unless the history at `path` has the rows of a release: those of its hashes in the index. The error names
+ * the published one.
+ */
+export async function proveInHistory(
+  database: Database,
+  { path, published = path }: { path: string; published?: string },
+  entry: ReleaseEntry,
+): Promise<void> {
   const { release } = entry
   for (const table of TABLES) {
     const found = contentHash(await readHistory(database, path, { release, table }), table)
     const listed = hashIn(entry, table)
     if (found === listed) continue
     throw new BuildError(
-      `${path} has ${found} as the ${table} rows of release ${release}, but the index says ${listed}; ${HISTORY_REMEDY}`,
+      `${published} has ${found} as the ${table} rows of release ${release}, but the index says ${listed}; ${HISTORY_REMEDY}`,
     )
   }
 }

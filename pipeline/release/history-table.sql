@@ -106,7 +106,7 @@ COPY (
 ) TO $path (FORMAT csv, HEADER, QUOTE '', ESCAPE '', COMPRESSION none)
 
 -- name: read_back
--- A sum of hashes for the rows, and for each file that was written of them. Against damage it is enough.
+-- A sum of hashes for the rows, and for each file that was written of them. Enough against damage, not against intent.
 WITH written AS (
   SELECT 'rows' AS place, * FROM history_rows
   UNION ALL

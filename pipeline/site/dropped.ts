@@ -15,6 +15,6 @@ export function fromHistory(release: ReleaseName, path: string): Html {
 export function droppedNote(releases: readonly ReleaseEntry[], path: string): Html {
   const newest = releases.find(({ dropped }) => dropped)
   if (newest === undefined) return html``
-  return html`<p>The data files of dropped releases are gone; everything else of them is still there. Of any of them, such as
-${newest.release}, ${fromHistory(newest.release, path)}</p>\n`
+  return html`<p>The data files of dropped releases are gone; everything else of them is still there. For example,
+${newest.release}: ${fromHistory(newest.release, path)}</p>\n`
 }

@@ -228,7 +228,7 @@ async function assertRowsOfAll(workspace: Workspace): Promise<boolean> {
       const names = await readdir(folder)
       if (names.includes('TOMBSTONE.json') || DATA_FILES.every((name) => names.includes(name))) continue
       expect(entry).toHaveProperty('dropped', true)
-      await proveInHistory(database, path, entry)
+      await proveInHistory(database, { path }, entry)
       isNeeded = true
     }
   })
