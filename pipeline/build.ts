@@ -49,7 +49,7 @@ import {
   type RecordCounts,
 } from './dataset/records.ts'
 import { type Restated, restatedBy } from './dataset/restated.ts'
-import { type ChosenChain, findChain, keepChain, previewHistory } from './publication/chosen-chain.ts'
+import { type ChosenChain, findChain, keepChain, previewChain } from './publication/chosen-chain.ts'
 import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
@@ -169,7 +169,7 @@ export async function build(
     const { database, folder, publicDir, stateDir, secret } = workspace
     const { files, report } = effects
     const published = { publicDir, dataDir: config.dataDir, stateDir, files, report, saltOf: saltsOf(secret) }
-    const { index, completed } = dryRun ? await previewHistory(publicDir) : await recover(published, database)
+    const { index, completed } = dryRun ? await previewChain(publicDir) : await recover(published, database)
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)
     const chain = await findChain(index, { config, synthetic, publicDir, newChain, completed, dryRun }, effects)

@@ -410,5 +410,6 @@ CREATE OR REPLACE TEMP MACRO published_csv(path, names) AS TABLE
     delim = ',',
     quote = '"',
     escape = '"',
+    hive_partitioning = false,
     parallel = false
   )

@@ -1,6 +1,6 @@
 import { contentHash } from '../base/text.ts'
 import { ruleOf } from '../contract/disclosure.ts'
-import type { Coverage, CoverageDay, CoverageMonth, CoveredPeriod, Published, UtcMonth } from '../contract/history.ts'
+import type { Coverage, CoverageDay, CoverageMonth, CoveredPeriod, Published, UtcMonth } from '../contract/ledger.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { firstProvisional, type PeriodRows, type PeriodTable } from '../contract/tables.ts'

@@ -1,5 +1,5 @@
 import { ruleOf } from '../contract/disclosure.ts'
-import type { Coverage } from '../contract/history.ts'
+import type { Coverage } from '../contract/ledger.ts'
 import type { ManifestDraft } from '../contract/manifest.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 

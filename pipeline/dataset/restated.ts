@@ -1,6 +1,6 @@
 import { counted } from '../base/numbers.ts'
 import type { TableChanges } from '../contract/change-log.ts'
-import type { RestatedPeriod } from '../contract/history.ts'
+import type { RestatedPeriod } from '../contract/ledger.ts'
 import { type Manifest, type ManifestDraft, provisionalFrom } from '../contract/manifest.ts'
 import { firstProvisional, lastDateOf, PERIOD_TABLES, type Table } from '../contract/tables.ts'
 import { datesBetween, type UtcDate } from '../contract/utc-date.ts'

@@ -1,4 +1,4 @@
-import type { Coverage, RestatedPeriod, Restatement, Restatements } from '../contract/history.ts'
+import type { Coverage, RestatedPeriod, Restatement, Restatements } from '../contract/ledger.ts'
 import { provisionalFrom } from '../contract/manifest.ts'
 import { PERIOD_TABLES } from '../contract/tables.ts'
 import type { ReleaseFacts } from './coverage.ts'

@@ -22,7 +22,7 @@ export interface ChosenChain extends Chain {
 }
 
 /** The history for a dry run. Throws `BuildError` after an interrupted switch to a new chain. */
-export async function previewHistory(publicDir: string): Promise<{ index: ReleaseIndex; completed: boolean }> {
+export async function previewChain(publicDir: string): Promise<{ index: ReleaseIndex; completed: boolean }> {
   if ((await readNewChain(publicDir)) === undefined) return { index: await readIndex(publicDir), completed: false }
   throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
 }

@@ -163,7 +163,7 @@ async function readTable(database: Database, path: string): Promise<ReadTable> {
   const footer = parse(Footer, keys, `the footer of ${path}`, BuildError)
   const table = footer.table ?? 'daily'
   const rows: readonly TableRow[] = await readParquet(database, path, table)
-  if (table === 'daily') await database.run('history/create_rows', { path })
+  if (table === 'daily') await database.run('release-rows/create_rows', { path })
   const found = contentHash(rows, table)
   if (rows.length === 0 || found !== footer.content_hash) {
     throw new BuildError(
@@ -230,7 +230,7 @@ async function writePeriod(
   database: Database,
 ): Promise<Buffer> {
   if (format !== 'parquet') return writeBytes(place, revisionText(revision, format, asOf))
-  await database.run('history/write_period', { ...datesOf(revision), path: place })
+  await database.run('release-rows/write_period', { ...datesOf(revision), path: place })
   return readFile(place)
 }
 

@@ -5,7 +5,7 @@ import { BuildError } from '../base/errors.ts'
 import { readIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
-import type { Coverage } from '../contract/history.ts'
+import type { Coverage } from '../contract/ledger.ts'
 import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { COVERAGE_PATH, PERIOD_FORMATS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
@@ -106,7 +106,7 @@ async function stageFormat(
   if (format === 'parquet') {
     if (published !== undefined) return published
     const staged = await tree.reserve(path)
-    await database.run('history/write_period', { ...datesOf(revision), path: staged })
+    await database.run('release-rows/write_period', { ...datesOf(revision), path: staged })
     await tree.folder.files.flush(staged)
     return readFile(staged)
   }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
 import { GENERATOR } from '../base/version.ts'
-import type { Coverage, Restatements } from '../contract/history.ts'
+import type { Coverage, Restatements } from '../contract/ledger.ts'
 import {
   DATASET_PATH,
   hashesOf,

@@ -54,7 +54,7 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
   const from = placeOf(replaced.current)
   const current = await loadRelease(database, from)
   const previous = replaced.previous === undefined ? undefined : await loadRelease(database, placeOf(replaced.previous))
-  await database.run('history/create_remaining_rows', { path: join(from, 'rankings-daily.parquet'), ...dates })
+  await database.run('release-rows/create_remaining_rows', { path: join(from, 'rankings-daily.parquet'), ...dates })
   const rows = current.rows.filter(({ date }) => !isBetween(date, dates))
   const periods = current.periods && periodsWithout(current.periods, dates)
   if (periods !== undefined) await restorePeriods(database, periods)

@@ -8,7 +8,7 @@ import type {
   Published,
   Restatement,
   Restatements,
-} from '../contract/history.ts'
+} from '../contract/ledger.ts'
 import type { ReleaseIndex } from '../contract/manifest.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
 import { PERIOD_TABLES } from '../contract/tables.ts'

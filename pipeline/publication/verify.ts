@@ -41,7 +41,7 @@ import { liesAt, type Site } from './iceberg.ts'
 import { isSwitching } from './public-folder.ts'
 import { type Facts, needsHistory, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
-import { HistoryCheck } from './verify-history.ts'
+import { ChainCheck } from './verify-chain.ts'
 import { verifyHistoryTable } from './verify-history-table.ts'
 
 export interface VerifySummary {
@@ -106,7 +106,7 @@ async function verifyAll(
   { report, withPages = true, base }: VerifyOptions,
 ): Promise<VerifySummary> {
   const coverage = await readCoverage(root)
-  const history = new HistoryCheck(join(root, DATASET_PATH), { index, coverage }, database)
+  const history = new ChainCheck(join(root, DATASET_PATH), { index, coverage }, database)
   const manifests = await verifyReleases(database, root, { index, history, report })
   const manifest = manifests.get(current.release)
   if (manifest === undefined) throw new Error('the current release was not verified')
@@ -152,7 +152,7 @@ async function verifyHistory(
 async function verifyReleases(
   database: Database,
   root: string,
-  { index, history, report }: { index: ReleaseIndex; history: HistoryCheck; report: VerifyOptions['report'] },
+  { index, history, report }: { index: ReleaseIndex; history: ChainCheck; report: VerifyOptions['report'] },
 ): Promise<Map<ReleaseName, Manifest>> {
   const manifests = new Map<ReleaseName, Manifest>()
   for (const entry of index.releases) {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
 import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
-import { Coverage, Restatements } from '../contract/history.ts'
+import { Coverage, Restatements } from '../contract/ledger.ts'
 import { COVERAGE_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 
 export const NO_RESTATEMENTS: Restatements = { dataset: 'rankings-daily', restatements: [] }

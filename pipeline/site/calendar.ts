@@ -1,6 +1,6 @@
 import { counted, formatTokens } from '../base/numbers.ts'
-import type { CoverageDay } from '../contract/history.ts'
 import { type Html, html } from '../contract/html.ts'
+import type { CoverageDay } from '../contract/ledger.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 
 /** Restated days count as final; days without rows are always missing. */

@@ -1,6 +1,6 @@
 import { counted, formatChange, formatInteger } from '../base/numbers.ts'
-import type { Restatement } from '../contract/history.ts'
 import { type Html, html } from '../contract/html.ts'
+import type { Restatement } from '../contract/ledger.ts'
 import { DATASET_PATH, DATES_WITHDRAWN, type ReleaseEntry } from '../contract/manifest.ts'
 import { INDEX_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
 import { PERIOD_TABLES } from '../contract/tables.ts'

@@ -1,6 +1,6 @@
 import { counted, formatInteger, formatShare, formatTokens } from '../base/numbers.ts'
-import type { Coverage, CoverageDay, Restatement } from '../contract/history.ts'
 import { type Html, html } from '../contract/html.ts'
+import type { Coverage, CoverageDay, Restatement } from '../contract/ledger.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
 import { COVERAGE_FILE } from '../contract/published-paths.ts'
 import { sumTokens } from '../contract/ranking.ts'

@@ -1,7 +1,7 @@
 import { toJson } from '../base/json.ts'
 import { plural } from '../base/numbers.ts'
-import type { Restatement } from '../contract/history.ts'
 import { escapeXml } from '../contract/html.ts'
+import type { Restatement } from '../contract/ledger.ts'
 import {
   DATASET_PATH,
   type Manifest,

@@ -1,6 +1,6 @@
 /** The Iceberg table of some releases, without files: what its readers are told. See also test/clients/iceberg.test.ts. */
 import { expect, it } from 'vitest'
-import type { Coverage } from '../../pipeline/contract/history.ts'
+import type { Coverage } from '../../pipeline/contract/ledger.ts'
 import type { Manifest, ReleaseEntry, ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import { ICEBERG_FOLDER, ICEBERG_PATH } from '../../pipeline/contract/published-paths.ts'
 import { icebergEntries, liesAt, listedSizes } from '../../pipeline/publication/iceberg.ts'

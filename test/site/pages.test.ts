@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { CoverageDay } from '../../pipeline/contract/history.ts'
+import type { CoverageDay } from '../../pipeline/contract/ledger.ts'
 import { OTHER } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { renderAssets } from '../../pipeline/site/assets.ts'

@@ -1,7 +1,7 @@
 /** Reads what is published beside the releases. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Coverage, type CoverageDay, Restatements } from '../../pipeline/contract/history.ts'
+import { Coverage, type CoverageDay, Restatements } from '../../pipeline/contract/ledger.ts'
 import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import { datasetFolder, type Workspace } from './pipeline.ts'
 

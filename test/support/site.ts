@@ -1,6 +1,6 @@
 /** Facts of a site by hand, and what a reader finds on its pages. */
 import { createHash } from 'node:crypto'
-import type { Coverage, CoverageDay, Restatement } from '../../pipeline/contract/history.ts'
+import type { Coverage, CoverageDay, Restatement } from '../../pipeline/contract/ledger.ts'
 import type { Manifest, ReleaseEntry, ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays, DATASET_START, daysBetween } from '../../pipeline/contract/utc-date.ts'

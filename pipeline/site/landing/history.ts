@@ -1,6 +1,6 @@
 import { counted, formatChange, formatInteger } from '../../base/numbers.ts'
-import type { Restatement } from '../../contract/history.ts'
 import { type Html, html } from '../../contract/html.ts'
+import type { Restatement } from '../../contract/ledger.ts'
 import type { ReleaseEntry } from '../../contract/manifest.ts'
 import { countPeriods } from '../../dataset/restated.ts'
 import { dateElement, instantElement, scrollable } from '../elements.ts'

@@ -140,7 +140,7 @@ export const dataset: Mutant[] = [
   {
     name: 'weeks-of-changes-not-replayed',
     promise: 'verify names a release whose changes-weekly.csv does not lead from the previous rows to its own.',
-    file: 'pipeline/publication/verify-history.ts',
+    file: 'pipeline/publication/verify-chain.ts',
     find: 'if (contentHash(inOneStep(file, previous.rows, changes), table) !== contentHash(rows, table)) {',
     replace:
       "if (contentHash(inOneStep(file, previous.rows, changes)) !== contentHash(table === 'daily' ? rows : inOneStep(file, previous.rows, changes))) {",

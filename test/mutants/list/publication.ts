@@ -108,7 +108,7 @@ export const publication: Mutant[] = [
   {
     name: 'unneeded-changes-accepted',
     promise: 'verify names a changes.csv that lists rows which did not change.',
-    file: 'pipeline/publication/verify-history.ts',
+    file: 'pipeline/publication/verify-chain.ts',
     find: 'if (changes.length === changeLog(previous.rows, rows).length) return',
     replace: 'if (changes.length >= changeLog(previous.rows, rows).length) return',
     tests: ['test/publication/verify.test.ts'],

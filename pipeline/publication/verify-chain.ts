@@ -4,7 +4,7 @@ import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
 import { CHANGES_FILES, type ChangeRow, changeLog, type TableChanges } from '../contract/change-log.ts'
-import type { Coverage, Restatements } from '../contract/history.ts'
+import type { Coverage, Restatements } from '../contract/ledger.ts'
 import {
   type DataVersion,
   isErased,
@@ -26,7 +26,7 @@ import { type ExpectedRestatement, verifyLedger } from './verify-ledger.ts'
 import { type Made, verifyPeriods } from './verify-periods.ts'
 
 /** Replays the releases, oldest first, to know what must be published beside them. */
-export class HistoryCheck {
+export class ChainCheck {
   readonly #dataset: string
   readonly #index: ReleaseIndex
   readonly #database: Database
