@@ -23,6 +23,8 @@ export class NextTree {
   readonly isNewChain: boolean
   readonly #roots = new Map<string, string>()
   readonly #folders = new Set<string>()
+  /** Files that are staged side by side may need the same folder. */
+  readonly #making = new Map<string, Promise<void>>()
   readonly #removed = new Map<Step, Set<string>>()
   readonly #inTheWay = new Map<Step, Set<string>>()
 
@@ -128,7 +130,9 @@ export class NextTree {
 
   async #makeFolder(folder: string): Promise<void> {
     if (this.#folders.has(folder)) return
-    await this.folder.files.makeFolder(folder)
+    const making = this.#making.get(folder) ?? this.folder.files.makeFolder(folder)
+    this.#making.set(folder, making)
+    await making
     this.#remember(folder)
   }
 

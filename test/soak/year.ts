@@ -172,7 +172,8 @@ async function askAll(
   standing: readonly ReleaseEntry[],
   { report }: SoakOptions,
 ): Promise<number> {
-  const server = await serveTokenboard(workspace)
+  // The last dates may be to come by the clock of the machine.
+  const server = await serveTokenboard(workspace, { AS_OF: standing.at(-1)?.as_of ?? '' })
   const { key } = server
   let answers = 0
   try {
