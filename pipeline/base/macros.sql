@@ -412,4 +412,9 @@ CREATE OR REPLACE TEMP MACRO published_csv(path, names) AS TABLE
     escape = '"',
     hive_partitioning = false,
     parallel = false
-  )
+  );
+
+-- The rows of a table ('daily', 'weekly' or 'monthly') of a history as one release has them.
+CREATE OR REPLACE TEMP MACRO rows_of_release(history, name, release) AS TABLE
+  FROM read_parquet(history, hive_partitioning = false)
+  WHERE "table" = name AND valid_from <= release AND (valid_to IS NULL OR valid_to > release)

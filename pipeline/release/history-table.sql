@@ -130,22 +130,19 @@ GROUP BY place
 -- name: read_rows
 -- The rows of a table as one release has them. Without days, they are those of the daily table.
 SELECT date, model_permaslug, total_tokens
-FROM read_parquet($path, hive_partitioning = false)
-WHERE "table" = 'daily' AND valid_from <= $release AND (valid_to IS NULL OR valid_to > $release)
+FROM rows_of_release($path, 'daily', $release)
 ORDER BY date, position
 
 -- name: read_rows_of_periods
 SELECT date, model_permaslug, total_tokens, days
-FROM read_parquet($path, hive_partitioning = false)
-WHERE "table" = $table AND valid_from <= $release AND (valid_to IS NULL OR valid_to > $release)
+FROM rows_of_release($path, $table, $release)
 ORDER BY date, position
 
 -- name: restore_daily
 -- The daily rows of a release, as the ranking of a build leaves them.
 CREATE OR REPLACE TEMP TABLE out_rankings_daily AS
 SELECT date, model_permaslug, total_tokens, position
-FROM read_parquet($path, hive_partitioning = false)
-WHERE "table" = 'daily' AND valid_from <= $release AND (valid_to IS NULL OR valid_to > $release)
+FROM rows_of_release($path, 'daily', $release)
 
 -- name: read_all
 -- The types of the columns are compared with those that it must have.
