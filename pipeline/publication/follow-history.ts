@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { isThere } from '../base/files.ts'
+import { hashFile, isThere, readTextIfAny } from '../base/files.ts'
 import { counted } from '../base/numbers.ts'
 import {
   type Manifest,
@@ -17,6 +17,7 @@ import { readManifest } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
 import type { PublicFolder } from './public-folder.ts'
 import { HISTORY_REMEDY, historyPaths, proveInHistory } from './retention.ts'
+import { verifyHistoryRows } from './verify-history-table.ts'
 
 /** After how many releases what there is is kept for the next build. To add them takes a second or two. */
 const RELEASES_OF_A_PART = 20
@@ -42,12 +43,35 @@ export async function followHistory(
   const count = standing.filter(({ release }) => known?.releases.includes(release)).length
   const isSame = known?.releases.length === count && standing.length === count
   if (isSame && (await isPublished(tree, known))) return
+  await checkKnown(tree, index, known, database)
   const table = await openTable(known, standing.slice(0, count), database)
   await addReleases(table, standing.slice(count), { tree, current, before: standing.slice(0, count) })
   const places = { parquet: await tree.reserve(HISTORY_PATHS.parquet), csv: await tree.reserve(HISTORY_PATHS.csv) }
   await table.write(places, releasesOf(standing), current, tree.folder.files)
   for (const entry of standing.slice(-1)) await proveInHistory(database, historyPaths(tree), entry)
   await forgetPart(tree.folder)
+  await tree.folder.files.write(notePath(tree.folder), (await hashFile(places.parquet)).sha256)
+}
+
+/**
+ * Only the history has the rows of dropped releases, so a build must not carry damaged ones on. If the file is not the one
+ * that was written here, proves all its releases: that takes two seconds for a year.
+ */
+async function checkKnown(
+  { folder }: NextTree,
+  { releases }: ReleaseIndex,
+  known: Known | undefined,
+  database: Database,
+): Promise<void> {
+  if (known === undefined || !releases.some(({ dropped }) => dropped)) return
+  if ((await hashFile(known.path)).sha256 === (await readTextIfAny(notePath(folder)))) return
+  const entries = releases.filter(({ release }) => known.releases.includes(release))
+  await verifyHistoryRows(database, known.path, entries)
+}
+
+/** The checksum of the history that was written last. */
+function notePath({ stateDir }: PublicFolder): string {
+  return join(stateDir, 'history.sha256')
 }
 
 /** The published history or the part that a stopped build left, whichever goes further. */

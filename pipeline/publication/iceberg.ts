@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
 import { type AvroRecord, type AvroType, avroFile } from '../base/avro.ts'
+import { BuildError } from '../base/errors.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
 import {
   type Manifest,
@@ -118,8 +119,10 @@ export function listedSizes(manifests: ReadonlyMap<ReleaseName, Manifest>): Map<
   return new Map([...manifests].map(([release, manifest]) => [release, listedSize(manifest)]))
 }
 
-export function listedSize({ files }: Manifest): number {
-  return files.find(({ path }) => path === DATA_FILE)?.bytes ?? 0
+export function listedSize({ release, files }: Manifest): number {
+  const file = files.find(({ path }) => path === DATA_FILE)
+  if (file === undefined) throw new BuildError(`the manifest of release ${release} does not list ${DATA_FILE}`)
+  return file.bytes
 }
 
 /** Whether the metadata of a table tells this address. */

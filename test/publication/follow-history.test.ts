@@ -1,5 +1,5 @@
 /** What a build makes of the history that it finds, in folders with nothing but Parquet files and manifests. */
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
@@ -121,7 +121,7 @@ it('goes on where a stopped build was, tells the progress, and writes the same b
   expect(await readdir(installation.stateDir)).toEqual(['history.parquet'])
   expect((await follow(installation)).events.length).toBe(COUNT - 20 + 1)
   expect(await bytesOf(installation)).toEqual(await bytesOf(whole))
-  expect(await readdir(installation.stateDir)).toEqual([])
+  expect(await readdir(installation.stateDir)).toEqual(['history.sha256'])
   expect(await follow(installation)).toEqual({ staged: [], events: [] })
 
   await rm(join(installation.publicDir, HISTORY_PATHS.csv))
@@ -151,3 +151,28 @@ it('says what to do about a damaged history, and about one without the rows of a
     `${path} does not have the rows of release ${nameOf(0)}, whose data files were dropped; restore it from a backup`,
   )
 })
+
+it('carries no damaged row of a dropped release on', async () => {
+  const installation = await copy()
+  const releases = index.releases.map((entry, day) => (day < 3 ? { ...entry, dropped: true as const } : entry))
+  const dropping = (count: number): ReleaseIndex => ({ ...index, releases: releases.slice(0, count) })
+  await follow(installation, { of: first(6) })
+  await rewrite(installation, 'FROM history')
+  await follow(installation, { of: dropping(7) })
+  await rewrite(installation, 'SELECT * REPLACE (total_tokens + 1 AS total_tokens) FROM history')
+  await expect(follow(installation, { of: dropping(8) })).rejects.toThrow(
+    /has sha256:\w+ as the daily rows of release 20250301T001500Z, but the index says .*restore the file from a backup/,
+  )
+})
+
+/** Writes the published history again with the rows of a query and its own footer, as another program would. */
+async function rewrite({ publicDir }: Installation, query: string): Promise<void> {
+  const path = join(publicDir, HISTORY_PATHS.parquet)
+  const database = await openDatabase(new AbortController().signal)
+  const keys = await database.rows<{ key: string; value: string }>('data-files/parquet_keys', { path })
+  const footer = keys.map(({ key, value }) => `"${key}": '${value.replaceAll("'", "''")}'`).join(', ')
+  await database.execute(`CREATE VIEW history AS FROM read_parquet('${path}')`)
+  await database.execute(`COPY (${query}) TO '${path}.next' (FORMAT parquet, KV_METADATA {${footer}})`)
+  database.close()
+  await rename(`${path}.next`, path)
+}
