@@ -1,4 +1,3 @@
-import { type BigIntStats, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
@@ -74,15 +73,16 @@ export async function fingerprint(path: string): Promise<string | undefined> {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
     throw error
   })
-  return found && textOf(found)
+  return found && `${found.mtimeNs}-${found.size}-${found.ino}`
 }
 
-/** The same, for requests: it takes microseconds, where the thread pool takes ten times as long. */
-export function fingerprintNow(path: string): string | undefined {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return found && textOf(found)
-}
+const underWay = new Map<string, Promise<string | undefined>>()
 
-function textOf({ mtimeNs, size, ino }: BigIntStats): string {
-  return `${mtimeNs}-${size}-${ino}`
+/** The same, for requests: those that ask at a time share one look, so that a slow mount does not fill the thread pool. */
+export function sharedFingerprint(path: string): Promise<string | undefined> {
+  const known = underWay.get(path)
+  if (known !== undefined) return known
+  const looking = fingerprint(path).finally(() => underWay.delete(path))
+  underWay.set(path, looking)
+  return looking
 }
