@@ -5,6 +5,8 @@ import type { FastifyBaseLogger } from 'fastify'
 export interface FollowedFile {
   /** Loads the file if it changed. Never throws: errors are logged. */
   check(): Promise<void>
+  /** The same for requests, however many: a file that was refused is not tried again before it changes. */
+  look(): Promise<void>
   follow(): void
   stop(): Promise<void>
 }
@@ -28,10 +30,10 @@ export function followFile({ path, load, onRefused, log }: FollowOptions): Follo
   let running: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
 
-  async function loadIfChanged(): Promise<void> {
+  async function loadIfChanged(mayRetry: boolean): Promise<void> {
     const found = await fingerprint(path)
     // Retry after a failure, with backoff: the file may still be copied to this machine.
-    const isRetryDue = failures > 0 && --checksToSkip < 0
+    const isRetryDue = mayRetry && failures > 0 && --checksToSkip < 0
     if (found === undefined || (found === seen && !isRetryDue)) return
     if (found !== seen) failures = 0
     seen = found
@@ -45,8 +47,8 @@ export function followFile({ path, load, onRefused, log }: FollowOptions): Follo
     }
   }
 
-  async function check(): Promise<void> {
-    running ??= loadIfChanged()
+  async function run(mayRetry: boolean): Promise<void> {
+    running ??= loadIfChanged(mayRetry)
       .catch((error: unknown) => log.error({ err: error }, `${basename(path)} cannot be read`))
       .finally(() => {
         running = undefined
@@ -54,8 +56,11 @@ export function followFile({ path, load, onRefused, log }: FollowOptions): Follo
     await running
   }
 
+  const check = () => run(true)
+
   return {
     check,
+    look: () => run(false),
     follow() {
       // Poll, because file system events do not cross network mounts and containers.
       timer = setInterval(() => void check(), CHECK_INTERVAL_MS).unref()
