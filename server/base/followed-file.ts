@@ -1,4 +1,3 @@
-import { type BigIntStats, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
@@ -6,6 +5,8 @@ import type { FastifyBaseLogger } from 'fastify'
 export interface FollowedFile {
   /** Loads the file if it changed. Never throws: errors are logged. */
   check(): Promise<void>
+  /** The same for requests, however many: a file that was refused is not tried again before it changes. */
+  look(): Promise<void>
   follow(): void
   stop(): Promise<void>
 }
@@ -29,10 +30,10 @@ export function followFile({ path, load, onRefused, log }: FollowOptions): Follo
   let running: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
 
-  async function loadIfChanged(): Promise<void> {
+  async function loadIfChanged(mayRetry: boolean): Promise<void> {
     const found = await fingerprint(path)
     // Retry after a failure, with backoff: the file may still be copied to this machine.
-    const isRetryDue = failures > 0 && --checksToSkip < 0
+    const isRetryDue = mayRetry && failures > 0 && --checksToSkip < 0
     if (found === undefined || (found === seen && !isRetryDue)) return
     if (found !== seen) failures = 0
     seen = found
@@ -46,8 +47,8 @@ export function followFile({ path, load, onRefused, log }: FollowOptions): Follo
     }
   }
 
-  async function check(): Promise<void> {
-    running ??= loadIfChanged()
+  async function run(mayRetry: boolean): Promise<void> {
+    running ??= loadIfChanged(mayRetry)
       .catch((error: unknown) => log.error({ err: error }, `${basename(path)} cannot be read`))
       .finally(() => {
         running = undefined
@@ -55,8 +56,11 @@ export function followFile({ path, load, onRefused, log }: FollowOptions): Follo
     await running
   }
 
+  const check = () => run(true)
+
   return {
     check,
+    look: () => run(false),
     follow() {
       // Poll, because file system events do not cross network mounts and containers.
       timer = setInterval(() => void check(), CHECK_INTERVAL_MS).unref()
@@ -74,15 +78,16 @@ export async function fingerprint(path: string): Promise<string | undefined> {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
     throw error
   })
-  return found && textOf(found)
+  return found && `${found.mtimeNs}-${found.size}-${found.ino}`
 }
 
-/** The same, for requests: it takes microseconds, where the thread pool takes ten times as long. */
-export function fingerprintNow(path: string): string | undefined {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false })
-  return found && textOf(found)
-}
+const underWay = new Map<string, Promise<string | undefined>>()
 
-function textOf({ mtimeNs, size, ino }: BigIntStats): string {
-  return `${mtimeNs}-${size}-${ino}`
+/** The same, for requests: those that ask at a time share one look, so that a slow mount does not fill the thread pool. */
+export function sharedFingerprint(path: string): Promise<string | undefined> {
+  const known = underWay.get(path)
+  if (known !== undefined) return known
+  const looking = fingerprint(path).finally(() => underWay.delete(path))
+  underWay.set(path, looking)
+  return looking
 }

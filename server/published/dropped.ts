@@ -3,7 +3,7 @@ import { deriveCommand, historyQuery } from '../../pipeline/contract/history-tab
 import { html } from '../../pipeline/contract/html.ts'
 import { type ReleaseName, releasePath } from '../../pipeline/contract/manifest.ts'
 import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
-import { MANIFEST_FILE, tableOfFile } from '../../pipeline/contract/release-files.ts'
+import { isDataFile, MANIFEST_FILE, tableOfFile } from '../../pipeline/contract/release-files.ts'
 import type { Table } from '../../pipeline/contract/tables.ts'
 import { ApiError } from '../base/errors.ts'
 import { fingerprint } from '../base/followed-file.ts'
@@ -17,7 +17,10 @@ export interface DroppedFile {
   table: Table
 }
 
-/** Undefined unless the release lists a data file of this name and the history, which has its rows, is there. */
+/**
+ * Undefined unless the release lists a data file of this name and the history, which has its rows, is there. Does not ask
+ * the index: a release that has another of its data files was not dropped, it has lost one. One that lost all looks dropped.
+ */
 export async function findDropped(
   publicDir: string,
   release: ReleaseName,
@@ -25,8 +28,12 @@ export async function findDropped(
 ): Promise<DroppedFile | undefined> {
   const table = tableOfFile(name)
   if (table === undefined || (await fingerprint(join(publicDir, HISTORY_PATHS.parquet))) === undefined) return undefined
-  const manifest = await readManifest(join(publicDir, releasePath(release)))
-  return manifest?.files.some(({ path }) => path === name) ? { release, name, table } : undefined
+  const folder = join(publicDir, releasePath(release))
+  const manifest = await readManifest(folder)
+  const listed = manifest?.files.map(({ path }) => path).filter(isDataFile) ?? []
+  if (!listed.some((path) => path === name)) return undefined
+  const found = await Promise.all(listed.map((path) => fingerprint(join(folder, path))))
+  return found.every((each) => each === undefined) ? { release, name, table } : undefined
 }
 
 /** The 410 for programs. */

@@ -16,7 +16,7 @@ export interface FollowedHistory extends History {
 export function followedHistory(publicDir: string, log: FastifyBaseLogger, load: LoadHistory): FollowedHistory {
   const path = join(publicDir, HISTORY_PATHS.csv)
   let current: History | undefined
-  let isFollowed = false
+  let firstLook: Promise<void> | undefined
 
   async function loadAgain(): Promise<void> {
     const started = performance.now()
@@ -46,13 +46,12 @@ export function followedHistory(publicDir: string, log: FastifyBaseLogger, load:
   })
 
   async function find(entry: ReleaseEntry): Promise<Dataset | undefined> {
-    if (current === undefined) await file.check()
-    if (!isFollowed) file.follow()
-    isFollowed = true
+    firstLook ??= file.look().then(file.follow)
+    await firstLook
     const found = await current?.find(entry)
     if (found !== undefined || !entry.dropped) return found
     // The file may have been replaced within the last second.
-    await file.check()
+    await file.look()
     return await current?.find(entry)
   }
 

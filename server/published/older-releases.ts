@@ -6,7 +6,7 @@ import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import type { Timestamp } from '../../pipeline/contract/ranking.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import { ApiError } from '../base/errors.ts'
-import { fingerprintNow } from '../base/followed-file.ts'
+import { sharedFingerprint } from '../base/followed-file.ts'
 import type { Dataset } from './dataset.ts'
 import { followedHistory } from './followed-history.ts'
 import type { LoadHistory } from './history-loader.ts'
@@ -89,22 +89,26 @@ export function olderReleases(
   }
 
   /** The index may still list a release as standing, right after its tombstone was written. */
-  function firstStanding(entries: readonly ReleaseEntry[]): ReleaseName | undefined {
-    return entries.find(({ release, status }) => status !== 'withdrawn' && !isWithdrawn(publicDir, release))?.release
+  async function firstStanding(entries: readonly ReleaseEntry[]): Promise<ReleaseName | undefined> {
+    for (const { release, status } of entries) {
+      if (status !== 'withdrawn' && !(await isWithdrawn(publicDir, release))) return release
+    }
+    return undefined
   }
 
   return {
     async find(name) {
-      const entry = (await listed()).find(({ release }) => release === name)
+      const [entries, isGone] = await Promise.all([listed(), isWithdrawn(publicDir, name)])
+      const entry = entries.find(({ release }) => release === name)
       if (entry === undefined) return undefined
-      if (isWithdrawn(publicDir, name)) throw withdrawn(name, { releases: `/${INDEX_PATH}` })
+      if (isGone) throw withdrawn(name, { releases: `/${INDEX_PATH}` })
       return await findListed(entry)
     },
     async newestAt(instant) {
-      return firstStanding((await listed()).filter(({ as_of }) => as_of <= instant).toReversed())
+      return await firstStanding((await listed()).filter(({ as_of }) => as_of <= instant).toReversed())
     },
     async firstWithTables() {
-      return firstStanding((await listed()).filter(({ tables }) => tables !== undefined))
+      return await firstStanding((await listed()).filter(({ tables }) => tables !== undefined))
     },
     stop: history.stop,
   }
@@ -120,7 +124,7 @@ function releaseIndex(publicDir: string): () => Promise<readonly ReleaseEntry[]>
   }
 
   return async () => {
-    const stamp = fingerprintNow(path)
+    const stamp = await sharedFingerprint(path)
     if (stamp === undefined) return []
     if (seen?.stamp !== stamp) seen = { stamp, entries: read() }
     const current = seen

@@ -55,7 +55,7 @@ export function publicFiles(root: string): PublicFiles {
     const wanted = wantedBy(urlPath)
     if (wanted === undefined) return NOTHING
     const { segments, release } = wanted
-    if (release !== undefined && isWithdrawn(root, release)) return { kind: 'withdrawn', release }
+    if (release !== undefined && (await isWithdrawn(root, release))) return { kind: 'withdrawn', release }
     const file = await resolveInside(root, segments)
     if (file?.isFile) return { kind: 'file', path: file.path, ...linked(segments, file.segments) }
     if (file === undefined) return await findMissing(segments, release)

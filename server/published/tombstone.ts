@@ -2,11 +2,11 @@ import { join } from 'node:path'
 import { type ReleaseName, releasePath } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
 import { ApiError } from '../base/errors.ts'
-import { fingerprintNow } from '../base/followed-file.ts'
+import { sharedFingerprint } from '../base/followed-file.ts'
 
 /** True if the release has a tombstone, even if other files remain. */
-export function isWithdrawn(publicDir: string, release: ReleaseName): boolean {
-  return fingerprintNow(join(publicDir, releasePath(release), TOMBSTONE_FILE)) !== undefined
+export async function isWithdrawn(publicDir: string, release: ReleaseName): Promise<boolean> {
+  return (await sharedFingerprint(join(publicDir, releasePath(release), TOMBSTONE_FILE))) !== undefined
 }
 
 /** `more` is added to the metadata. */

@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fastify } from 'fastify'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -164,11 +164,18 @@ describe('with a history', () => {
     expect(messages().filter((message) => message === 'history loaded')).toHaveLength(2)
   })
 
-  test('reads a release from its files while the history is damaged or does not have it', async () => {
+  test('reads a release from its files while the history, read once, is damaged or does not have it', async () => {
     const { publicDir, releases, loaded, messages } = await published()
-    await writeFile(join(publicDir, FOLDER, 'history.csv.gz'), 'no gzip')
-    expect((await releases.find(FIRST))?.manifest.release).toBe(FIRST)
+    const history = join(publicDir, FOLDER, 'history.csv.gz')
     await writeHistory(publicDir, (csv) => csv.replaceAll(/^daily,2025-01-04.*\n/gm, ''))
+    const whole = await readFile(history)
+    await writeFile(history, 'no gzip')
+    expect((await releases.find(FIRST))?.manifest.release).toBe(FIRST)
+    await drop(publicDir, FIRST)
+    await writeIndex(publicDir)
+    for (let i = 0; i < 5; i++) expect((await releases.find(FIRST))?.manifest.release).toBe(FIRST)
+    await writeFile(history, whole)
+    expect((await releases.find(FIRST))?.manifest.release).toBe(FIRST)
     expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
     expect(messages()).toEqual([
       'the history is refused',

@@ -138,3 +138,14 @@ test('makes the tag from the bytes alone, even for a file larger than one read',
   await a.handle.close()
   await b.handle.close()
 })
+
+test('a release that has lost one data file was not dropped; one without any was', async () => {
+  const { root, files } = await site()
+  const release = await publish(root, sampleRows({ days: 1, models: 1 }))
+  await writeFile(join(root, FOLDER, 'history.parquet'), 'PAR1')
+  const path = `/${FOLDER}/releases/${release}/rankings-daily.csv`
+  await rm(join(root, path))
+  expect(await files.find(path)).toEqual({ kind: 'nothing' })
+  await rm(join(root, FOLDER, 'releases', release, 'rankings-daily.ndjson.gz'))
+  expect(await files.find(path)).toMatchObject({ kind: 'dropped', file: { release } })
+})
