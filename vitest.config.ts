@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** Limits end what hangs. None of them is meant to be met by a busy machine. */
@@ -16,8 +17,8 @@ const MOCKED = [
 
 export default defineConfig({
   test: {
-    // By default one core is left free, which on two cores means that one stands idle.
-    maxWorkers: '100%',
+    // One more than there are cores: while a test waits for a file or another program, the next one runs.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         test: {
