@@ -213,7 +213,7 @@ export const published: Mutant[] = [
     name: 'withdrawn-release-at-an-instant',
     promise: 'as_of with an instant answers from the newest release that was not withdrawn.',
     file: 'server/published/older-releases.ts',
-    find: "status !== 'withdrawn' && !isWithdrawn(publicDir, release)",
+    find: "status !== 'withdrawn' && !(await isWithdrawn(publicDir, release))",
     replace: "status !== 'withdrawn'",
     tests: ['test/server/exchanges.test.ts'],
   },
