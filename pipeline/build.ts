@@ -55,7 +55,7 @@ import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
 import { publish, publishDropped, recover } from './publication/publish.ts'
 import { factsToKeep, keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
-import { checkRetention, newlyDropped, notKept } from './publication/retention.ts'
+import { checkRetention, toDrop } from './publication/retention.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
 import type { Sources } from './raw/sources.ts'
@@ -341,7 +341,7 @@ async function release(
   const isUnchanged = current !== undefined && facts.length === 0
   const { retention } = sources
   const standing = [...standingReleases(index), ...(isUnchanged ? [] : [draft.manifest.release])]
-  const dropped = newlyDropped(index, notKept(standing, retention))
+  const dropped = toDrop(index, standing, retention)
   const retained = dropped.length > 0 && { dropped }
   if (isUnchanged && !dryRun) {
     await keepDates(draft, effects.files)
@@ -385,7 +385,7 @@ async function release(
     reportStart(chain, effects)
     return { ...summarize('would_release', draft.manifest, draft, path(draft.manifest.release)), ...changes, ...news }
   }
-  const manifest = await publishRelease(draft, { changed, chain: { ...chain, retention }, folder }, database, effects)
+  const manifest = await publishRelease(draft, { changed, chain, folder, retention }, database, effects)
   reportStart(chain, effects)
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }
 }
@@ -404,7 +404,8 @@ async function publishRelease(
     changed,
     chain,
     folder,
-  }: { changed: DraftChanges; chain: ChosenChain & { retention: Retention }; folder: PublicFolder },
+    retention,
+  }: { changed: DraftChanges; chain: ChosenChain; folder: PublicFolder; retention: Retention },
   database: Database,
   effects: Effects,
 ): Promise<Manifest> {
@@ -419,7 +420,7 @@ async function publishRelease(
     await keepFacts(factsToKeep(draft), { dataDir: folder.dataDir, release: manifest.release, files })
     if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
-    await publish(folder, { path: staging, release }, chain, database, signal)
+    await publish(folder, { path: staging, release }, { ...chain, retention }, database, signal)
     report({ kind: 'done', stage: 'release', detail: `${release}, ${counted(rows, 'row')}, every format read back` })
     return manifest
   } catch (error) {

@@ -3,19 +3,16 @@ import { basename, dirname, join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError } from '../base/errors.ts'
-import { type Files, hashFile, isThere, namesIn, realFiles, statsIfAny } from '../base/files.ts'
+import { hashFile, isThere, namesIn, realFiles, statsIfAny } from '../base/files.ts'
 import { withTemporaryDatabase } from '../base/scratch.ts'
-import { contentHash } from '../base/text.ts'
 import { GENERATOR } from '../base/version.ts'
 import { DATASET_PATH, type Manifest, type ReleaseName } from '../contract/manifest.ts'
 import { HISTORY_FILES } from '../contract/published-paths.ts'
-import { type DataFile, dataFile, dataFiles, MANIFEST_FILE } from '../contract/release-files.ts'
-import { type PeriodRows, type Table, type TableRow, tableFacts, tablesIn } from '../contract/tables.ts'
+import { dataFiles, MANIFEST_FILE } from '../contract/release-files.ts'
+import { tableFacts, tablesIn } from '../contract/tables.ts'
 import { rowsIn } from '../dataset/change-log.ts'
-import { restorePeriods } from '../dataset/rank.ts'
 import { readHistoryReleases } from '../release/history-table.ts'
-import { readHistory } from '../release/read-back.ts'
-import { metaOf, renderRows, writeParquet } from '../release/stage.ts'
+import { readTables, type TableRows, writeTable } from '../release/remake.ts'
 import { readManifest } from '../release/verify.ts'
 import type { Comparison, DerivedFile, DeriveSummary } from './derive.ts'
 
@@ -80,44 +77,6 @@ async function manifestBeside(history: string, release: ReleaseName): Promise<Ma
   throw new BuildError(`${path} is that of release ${manifest.release}, not of ${release}`)
 }
 
-interface Rows {
-  rows: readonly TableRow[]
-  periods: PeriodRows | undefined
-}
-
-/**
- * Reads the tables of a release from a `history.parquet`, and fills the tables of the database from which Parquet is written.
- * Throws `BuildError` if the rows are not those of the manifest.
- */
-export async function readTables(database: Database, path: string, manifest: Manifest): Promise<Rows> {
-  const { release } = manifest
-  const read = async <T extends Table>(table: T) => {
-    const rows = await readHistory(database, path, { release, table })
-    if (contentHash(rows, table) === tableFacts(manifest, table)?.content_hash) return rows
-    throw new BuildError(`${path} does not have the ${table} rows of release ${release} that its manifest promises`)
-  }
-  const rows = await read('daily')
-  await database.run('history-table/restore_daily', { path, release })
-  if (manifest.tables === undefined) return { rows, periods: undefined }
-  const periods = { weekly: await read('weekly'), monthly: await read('monthly') }
-  await restorePeriods(database, periods)
-  return { rows, periods }
-}
-
-/** Writes the data files of a table that `readTables` has read into a folder. Returns their names. */
-export async function writeTable(
-  database: Database,
-  out: string,
-  { table, manifest, rows }: { table: Table; manifest: Manifest; rows: Rows },
-  files: Files,
-): Promise<DataFile[]> {
-  const parquet = dataFile(table, 'parquet')
-  await writeParquet(table, { draft: manifest, path: join(out, parquet) }, database, files)
-  const texts = await renderRows(table, rowsIn(rows, table), metaOf(manifest))
-  for (const [path, bytes] of texts) await files.write(join(out, path), bytes)
-  return [parquet, ...texts.map(([path]) => path)]
-}
-
 /** Another version may write the same rows in other bytes. The text of a CSV follows from the rows alone. */
 async function compare(path: string, { files, generator }: Manifest): Promise<Comparison> {
   const listed = files.find((file) => file.path === basename(path))
@@ -131,7 +90,7 @@ async function compare(path: string, { files, generator }: Manifest): Promise<Co
 
 function describe(
   manifest: Manifest,
-  rows: Rows,
+  rows: TableRows,
 ): Pick<DeriveSummary, 'release' | 'as_of' | 'rows' | 'content_hash' | 'tables'> {
   const { release, as_of, content_hash } = manifest
   const tables = tablesIn(manifest).map((table) => ({

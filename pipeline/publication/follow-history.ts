@@ -48,7 +48,8 @@ export async function followHistory(
   await addReleases(table, standing.slice(count), { tree, current, before: standing.slice(0, count) })
   const places = { parquet: await tree.reserve(HISTORY_PATHS.parquet), csv: await tree.reserve(HISTORY_PATHS.csv) }
   await table.write(places, releasesOf(standing), current, tree.folder.files)
-  for (const entry of standing.slice(-1)) await proveInHistory(database, historyPaths(tree), entry)
+  const newest = standing.at(-1)
+  if (newest !== undefined) await proveInHistory(database, historyPaths(tree), newest)
   await forgetPart(tree.folder)
   await tree.folder.files.write(notePath(tree.folder), (await hashFile(places.parquet)).sha256)
 }

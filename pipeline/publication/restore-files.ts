@@ -6,7 +6,7 @@ import { type Manifest, releasePath } from '../contract/manifest.ts'
 import { HISTORY_PATHS } from '../contract/published-paths.ts'
 import { type DataFile, dataFiles } from '../contract/release-files.ts'
 import { tablesIn } from '../contract/tables.ts'
-import { readTables, writeTable } from './derive-release.ts'
+import { readTables, writeTable } from '../release/remake.ts'
 import type { NextTree } from './next-tree.ts'
 
 /**

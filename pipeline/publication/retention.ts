@@ -21,23 +21,23 @@ export function checkRetention({ releases }: ReleaseIndex, { keep }: Retention):
   if (unknown !== undefined) throw new CliError(`"retention" keeps release ${unknown}, which does not exist`)
 }
 
-/** The releases among those that stand, oldest first, whose data files go. */
-export function notKept(standing: readonly ReleaseName[], { keep_releases, keep }: Retention): ReleaseName[] {
+/** The releases whose data files go now: of those that will stand, oldest first, the ones that still have theirs. */
+export function toDrop(
+  { releases }: ReleaseIndex,
+  standing: readonly ReleaseName[],
+  { keep_releases, keep }: Retention,
+): ReleaseName[] {
   if (keep_releases === 'all') return []
-  return standing.slice(0, -keep_releases).filter((name) => !keep.includes(name))
+  const gone = new Set(releases.filter(({ dropped }) => dropped).map(({ release }) => release))
+  const old = standing.slice(0, -keep_releases).filter((name) => !keep.includes(name))
+  return old.filter((name) => !gone.has(name))
 }
 
 /** Marks the releases whose data files go. Those that were dropped stay so. */
 export function withDropped(index: ReleaseIndex, retention: Retention): ReleaseIndex {
-  const gone = new Set(notKept(standingReleases(index), retention))
-  const mark = (entry: ReleaseEntry): ReleaseEntry => (gone.has(entry.release) ? { ...entry, dropped: true } : entry)
+  const going = new Set(toDrop(index, standingReleases(index), retention))
+  const mark = (entry: ReleaseEntry): ReleaseEntry => (going.has(entry.release) ? { ...entry, dropped: true } : entry)
   return { ...index, releases: index.releases.map(mark) }
-}
-
-/** Which of some releases were not dropped before. */
-export function newlyDropped({ releases }: ReleaseIndex, names: readonly ReleaseName[]): ReleaseName[] {
-  const known = new Set(releases.filter(({ dropped }) => dropped).map(({ release }) => release))
-  return names.filter((name) => !known.has(name))
 }
 
 /**

@@ -18,7 +18,7 @@ import { toTimestamp } from '../contract/ranking.ts'
 import { addDays, daysBetween, UtcDate } from '../contract/utc-date.ts'
 import { describeRange } from '../dataset/old-counts.ts'
 import { openForWithdrawal } from '../release/disclosure-control.ts'
-import { currentEntry, readIndex, standingReleases } from '../release/index.ts'
+import { currentEntry, readIndex, standingEntries, standingReleases } from '../release/index.ts'
 import { readRestatements } from '../release/ledger.ts'
 import { type PublishedDate, PublishedDates } from '../release/published-dates.ts'
 import { saltsOf } from '../release/salt.ts'
@@ -166,7 +166,7 @@ function checkKnown({ start_date, end_date }: DateRange, { releases }: ReleaseIn
 
 async function plan(publicDir: string, index: ReleaseIndex, asked: Asked, database: Database): Promise<Plan> {
   checkClock(index, asked)
-  const standing = index.releases.filter(({ status }) => status !== 'withdrawn')
+  const standing = standingEntries(index)
   const releases = await withdrawnBefore(publicDir, index, asked.dates)
   const firsts = new Map<UtcDate, ReleaseName>()
   let hasOthers = false

@@ -30,9 +30,14 @@ export async function readBack<T extends Table>(database: Database, folder: stri
 /** The Parquet file with the rows of a table; if it was dropped, the history and the release that it has to be read for. */
 export async function placeOfRows(folder: string, table: Table): Promise<{ path: string; release?: ReleaseName }> {
   const path = join(folder, dataFile(table, 'parquet'))
-  const history = join(folder, '..', '..', HISTORY_FILES.parquet)
+  const history = historyBeside(folder)
   const isDropped = !(await isThere(path)) && (await isThere(history))
   return isDropped ? { path: history, release: basename(folder) } : { path }
+}
+
+/** The history beside `releases/`, which has the folder of a release. */
+export function historyBeside(folder: string): string {
+  return join(folder, '..', '..', HISTORY_FILES.parquet)
 }
 
 /** Reads the rows of a table as a release has them from a `history.parquet`. Throws `BuildError`. */

@@ -7,7 +7,6 @@ import { parseJson } from '../base/json.ts'
 import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
-import { HISTORY_FILES } from '../contract/published-paths.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { dataFile, dataFiles, isDataFile, MANIFEST_FILE, MODELS_FILE } from '../contract/release-files.ts'
 import { type PeriodRows, type RowOf, type Table, type TableRow, tableFacts } from '../contract/tables.ts'
@@ -16,7 +15,7 @@ import { verifyDisclosure } from './disclosure-file.ts'
 import { verifyDocuments, verifyParquetKeys } from './documents/verify.ts'
 import { isEntryOf } from './index.ts'
 import { verifyProvenance } from './provenance.ts'
-import { readBack, readDays, readHistory, readText } from './read-back.ts'
+import { historyBeside, readBack, readDays, readHistory, readText } from './read-back.ts'
 import { draftManifest, metaOf, rowsAsText } from './stage.ts'
 
 /** A release that was read back from disk. */
@@ -122,7 +121,7 @@ async function verifyDropped<T extends Table>(
   { manifest, table }: { manifest: Manifest; table: T },
 ): Promise<RowOf<T>[]> {
   const { release } = manifest
-  const path = join(folder, '..', '..', HISTORY_FILES.parquet)
+  const path = historyBeside(folder)
   if (!(await isThere(path))) {
     throw new BuildError(`${path} is missing, and release ${release} was dropped; restore the file from a backup`)
   }

@@ -277,7 +277,7 @@ export const publication: Mutant[] = [
   {
     name: 'derived-from-other-rows',
     promise: 'derive --release makes no files of rows that are not those of the manifest.',
-    file: 'pipeline/publication/derive-release.ts',
+    file: 'pipeline/release/remake.ts',
     find: 'tableFacts(manifest, table)?.content_hash) return rows',
     replace: "tableFacts(manifest, table)?.content_hash || table !== 'daily') return rows",
     tests: ['test/publication/prove-history.test.ts'],
