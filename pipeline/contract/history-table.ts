@@ -5,8 +5,8 @@ import { RankingRow } from './ranking.ts'
 import { PeriodRow, TABLES, type Table } from './tables.ts'
 
 /**
- * A row of the history: the table of what all releases say, but for withdrawn ones. The row stands in each release from
- * `valid_from` up to, but without, `valid_to`. Equal rows of consecutive releases are one row of the history.
+ * A row of the history, which is the table of what all releases say that were not withdrawn. Each release from `valid_from` on
+ * has the row, until `valid_to`, which does not have it. Equal rows of consecutive releases are one row of the history.
  */
 export const HistoryRow = z.object({
   table: z.enum(TABLES),
@@ -24,7 +24,7 @@ export type HistoryRow = z.infer<typeof HistoryRow>
 /** The columns of `history.parquet` and `history.csv.gz`, in order. What is null is empty in the CSV. */
 export const HISTORY_COLUMNS = HistoryRow.keyof().options
 
-/** Whether a row stands in a release. The names of releases sort by their instants. */
+/** Whether a release has a row of the history. Names of releases sort by time. */
 export function standsIn({ valid_from, valid_to }: Pick<HistoryRow, 'valid_from' | 'valid_to'>, release: ReleaseName) {
   return valid_from <= release && (valid_to === null || valid_to > release)
 }

@@ -1,5 +1,5 @@
--- The history: what all releases say that were not withdrawn, in one table. A row stands in each release from `valid_from`
--- up to, but without, `valid_to`.
+-- The history: what all releases say that were not withdrawn, in one table. Each release from `valid_from` on has the row,
+-- until `valid_to`, which does not have it.
 
 -- name: create_empty
 CREATE OR REPLACE TEMP TABLE history_rows (

@@ -69,9 +69,9 @@ ${columns(MODEL_FIELDS)}
 ## The history
 
 \`history.parquet\` and \`history.csv.gz\`, beside the releases, have the rows of all releases that were not withdrawn, of all
-three tables. A row stands in a release R if \`valid_from <= R\`, and \`valid_to\` is empty or \`valid_to > R\`. What R says,
-in its order, are these rows by \`date\` and \`position\`. Names of releases sort by time, so R may be any instant in that form:
-then the rows are those of the newest release up to it that was not withdrawn.
+three tables. \`valid_from\` is the first release that has the row. \`valid_to\` is the first one that does not have it any more.
+So a release R has the rows with \`valid_from <= R\` whose \`valid_to\` is empty or later than R. Sort them by \`date\` and
+\`position\`. Names of releases sort by time, so R may be any instant in that form: it gives the newest release by then.
 
 ${columns(HISTORY_FIELDS)}
 - **Equal rows of consecutive releases are one row.** A row that changes and comes back is two. A model that another one
