@@ -11,7 +11,7 @@ import { CATALOGUE_FILE, inListOrder, SHIPPED_CATALOGUE } from '../contract/embe
 import type { Manifest } from '../contract/manifest.ts'
 import { API_FILES } from '../contract/published-paths.ts'
 import { RankingRow, TOP_MODELS } from '../contract/ranking.ts'
-import { daysBetween } from '../contract/utc-date.ts'
+import { daysBetween, mostRecentCompletedDay } from '../contract/utc-date.ts'
 import { resolveWindow } from '../contract/window.ts'
 import { readText } from '../release/read-back.ts'
 import type { Page } from './layout.ts'
@@ -32,7 +32,7 @@ export async function renderApi(releaseFolder: string, manifest: Manifest, dataD
 
 /** The ranking of the default window as of a release, from its files alone. */
 export async function renderRankingsDaily(folder: string, { as_of, version }: Manifest): Promise<string> {
-  const window = resolveWindow({}, new Date(as_of))
+  const window = resolveWindow({}, mostRecentCompletedDay(new Date(as_of)))
   const text = await readText(join(folder, 'rankings-daily.ndjson.gz'))
   const lines = text.toString().split('\n').slice(0, -1)
   const days = daysBetween(window.start_date, window.end_date) + 1
