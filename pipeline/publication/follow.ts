@@ -13,17 +13,19 @@ import { advance, fromFirstDate, type Period, type Revision } from '../dataset/c
 import { firstDates } from '../dataset/first-dates.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
 import { NO_RESTATEMENTS, readCoverage, readRestatements } from '../release/ledger.ts'
-import { loadRelease } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
 import { datesOf, type PeriodFormat, pointerPath, revisionPath, revisionText } from './periods.ts'
 import { createReleaseRows } from './release-rows.ts'
 
-/** Updates everything that depends on releases newer than `coverage.json`, which changes last: rerun after a stop. */
+/**
+ * Updates everything that depends on releases newer than `coverage.json`, which changes last: rerun after a stop. Returns the
+ * coverage of all releases; undefined without any.
+ */
 export async function followReleases(
   tree: NextTree,
   releases: readonly ReleaseName[],
   database: Database,
-): Promise<void> {
+): Promise<Coverage | undefined> {
   let coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
   const newer = behind(coverage, releases)
   let base = await coverageThatStands(tree, coverage, releases, database)
@@ -31,8 +33,10 @@ export async function followReleases(
     coverage = await followRelease(tree, { coverage, base }, release, database)
     base = coverage
   }
-  if (newer.length > 0 || coverage === undefined) return
-  await tree.replace(COVERAGE_PATH, toJson(fromFirstDate(coverage)))
+  if (newer.length > 0 || coverage === undefined) return coverage
+  const whole = fromFirstDate(coverage)
+  await tree.replace(COVERAGE_PATH, toJson(whole))
+  return whole
 }
 
 /** If the release of the coverage was withdrawn, the current release is processed again. */
@@ -53,7 +57,7 @@ async function coverageThatStands(
   if (coverage === undefined || releases.includes(coverage.release)) return coverage
   const newest = releases.findLast((release) => release < coverage.release)
   if (newest === undefined) return undefined
-  return advance(coverage, await loadRelease(database, tree.pathOf(releasePath(newest)))).coverage
+  return advance(coverage, await tree.load(newest, database)).coverage
 }
 
 async function followRelease(
@@ -63,7 +67,7 @@ async function followRelease(
   database: Database,
 ): Promise<Coverage> {
   const folder = tree.pathOf(releasePath(release))
-  const released = await loadRelease(database, folder)
+  const released = await tree.load(release, database)
   const { coverage, revisions, emptied } = advance(previous, released)
   await createReleaseRows(database, folder)
   await stageRevisions(tree, { asOf: released.manifest.as_of, revisions, emptied }, database)
