@@ -3,7 +3,7 @@ import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { recordColumns } from '../raw/files/columns.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../raw/files/group.ts'
-import { defineUsage } from '../raw/ingest.ts'
+import { defineGroups, defineUsage } from '../raw/ingest.ts'
 import { ownPlaces } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
@@ -41,7 +41,7 @@ async function countBatch(
   groups: readonly InputGroup[],
   report: (share: number) => void,
 ): Promise<void> {
-  await defineUsage(database, source, groups)
+  await (isOfSums(source) ? defineUsage : defineGroups)(database, source, groups)
   await database.script('count/forget_malformed')
   await database.run('count/create_read_files')
   const rows = groups.flatMap(({ files }, group) => files.map(({ link }, index) => [`${group}`, `${index}`, link]))
