@@ -169,6 +169,63 @@ function selectGroup(group: InputGroup, number: number, isNumbered = false): Sel
   }
 }
 
+/**
+ * SQL for the fields of a record that the raw texts of some columns decide, over rows of `from` with these texts in
+ * `keys` and the schema's columns that they have in `has`. `keys` are the names of the columns.
+ */
+export function judgedSql(
+  group: InputGroup,
+  number: number,
+  { keys, from }: { keys: readonly string[]; from: string },
+): Select {
+  const { record } = schemaOf(group.source)
+  const contributor = readsContributor(group.source) ? record.contributor : undefined
+  const texts = group.format === 'csv' ? textsAsColumns(group, keys) : textsAsValue(group, keys)
+  const { columns: all, computed, texts: variables } = columnsOf(group, number)
+  const has = (column: string): Value => ({ ...ABSENT, exists: () => `list_contains(has, ${literal(column)})` })
+  const columns = { ...all, value: (column: string) => (keys.includes(column) ? all.value(column) : has(column)) }
+  const fields = [
+    `${record.is_left_out?.sql(columns) ?? 'false'} AS is_left_out`,
+    `${model(group, number, record, columns)} AS model`,
+    `nullif(${record.visibility?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS visibility`,
+    `${record.api_key_hash?.sql(columns) ?? 'NULL::VARCHAR'} AS api_key_hash`,
+    `nullif(${contributor?.sql(columns) ?? 'NULL::VARCHAR'}, '') AS contributor`,
+    `${record.is_byok?.sql(columns) ?? 'false'} AS is_byok`,
+    `${pathsFound(group.source, columns)} AS paths_found`,
+    `${record.prompt_tokens.exists(columns)} AS has_prompt_tokens`,
+    `${record.completion_tokens.exists(columns)} AS has_completion_tokens`,
+  ]
+  const rows = withComputed(
+    computed,
+    `FROM (SELECT ${['*', texts].filter((each) => each !== '').join(', ')} FROM ${from})`,
+  )
+  const { model: own } = group.source
+  return {
+    sql: `SELECT * EXCLUDE (keys, has), ${fields.join(', ')}\n${rows}`,
+    variables: { ...variables, ...(own !== undefined && { [`model_${number}`]: own }) },
+  }
+}
+
+function textsAsColumns({ positions }: InputGroup, keys: readonly string[]): string {
+  const columns = keys.flatMap((column, key) => {
+    const position = positions.get(column)
+    return position === undefined ? [] : [`keys[${key + 1}] AS c${position}`]
+  })
+  return columns.join(', ')
+}
+
+function textsAsValue({ positions }: InputGroup, keys: readonly string[]): string {
+  const values = [...positions.keys()].map((column) => {
+    const key = keys.indexOf(column)
+    return key < 0 ? 'NULL' : `keys[${key + 1}]::JSON`
+  })
+  return `[${values.join(', ')}]::JSON[] AS value`
+}
+
+function withComputed(computed: ReadonlyMap<string, string>, from: string): string {
+  return inLevels(computed).reduce((inner, added) => `FROM (\nSELECT *, ${added.join(', ')}\n${inner})`, from)
+}
+
 function fromGroup(
   group: InputGroup,
   number: number,

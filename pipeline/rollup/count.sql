@@ -70,6 +70,63 @@ SELECT link, summed.* EXCLUDE (input_group, file_index)
 FROM summed
 JOIN core_read_files USING (input_group, file_index)
 
+-- name: create_text_sums
+-- Records of text files that were summed while they were read, by raw texts; filled by the engine. `keys` and `has` are
+-- JSON lists.
+CREATE OR REPLACE TEMP TABLE core_text_sums (
+  input_group INTEGER, link VARCHAR, day_number BIGINT, keys VARCHAR, has VARCHAR, records BIGINT,
+  identified_records BIGINT, prompt_tokens HUGEINT, completion_tokens HUGEINT, cost_units HUGEINT
+)
+
+-- name: text_sums
+-- The text files of one group. JUDGED stands for the fields that their raw texts decide.
+INSERT INTO core_sums BY NAME
+WITH rows AS (
+  SELECT * EXCLUDE input_group REPLACE (from_json(keys, '["VARCHAR"]') AS keys, from_json(has, '["VARCHAR"]') AS has)
+  FROM core_text_sums
+  WHERE input_group = getvariable('text_group')
+),
+judged AS (JUDGED),
+reasoned AS (
+  SELECT
+    * REPLACE (coalesce(is_byok, false) AS is_byok),
+    is_byok IS NULL AS is_charge_misread,
+    CASE
+      WHEN is_left_out THEN 'left_out'
+      WHEN visibility NOT IN ('public', 'private') THEN 'invalid_visibility'
+      WHEN starts_with(model, chr(65279)) THEN 'invalid_model'
+    END AS reject_reason
+  FROM judged
+)
+SELECT
+  link,
+  day_number,
+  reject_reason,
+  CASE WHEN reject_reason IS NULL THEN coalesce(model, '') END AS model,
+  CASE WHEN reject_reason IS NULL THEN visibility END AS visibility,
+  CASE WHEN reject_reason IS NULL THEN api_key_hash END AS api_key_hash,
+  CASE WHEN reject_reason IS NULL AND api_key_hash IS NOT NULL THEN is_byok END AS is_byok,
+  sum(records)::BIGINT AS records,
+  sum(identified_records)::BIGINT AS identified_records,
+  bool_or(has_prompt_tokens) AS has_prompt_tokens,
+  bool_or(has_completion_tokens) AS has_completion_tokens,
+  coalesce(sum(prompt_tokens + completion_tokens) FILTER (reject_reason IS NULL), 0)::HUGEINT AS tokens,
+  (sum(cost_units)::DECIMAL(38, 0) * 0.000000001::DECIMAL(10, 9))::DECIMAL(38, 9) AS cost_usd,
+  coalesce(sum(records) FILTER (is_charge_misread), 0)::BIGINT AS misread_charges,
+  {
+    'input': (sum(prompt_tokens) FILTER (reject_reason IS NULL))::HUGEINT,
+    'cache_read': NULL::HUGEINT,
+    'cache_write': NULL::HUGEINT,
+    'reasoning': NULL::HUGEINT,
+    'audio': NULL::HUGEINT,
+    'total': NULL::HUGEINT
+  } AS parts,
+  CASE WHEN reject_reason IS NULL THEN contributor END AS contributor,
+  0::HUGEINT AS note_tokens,
+  bit_or(paths_found) AS paths_found
+FROM reasoned
+GROUP BY ALL
+
 -- name: sums_of_rollup
 -- The same for files whose rows are sums already (schemas/rollup-files.ts): tokens come as prompt tokens, requests as
 -- completion tokens. Until all files are checked `records` are rows and `identified_records` what they sum; `weigh`
