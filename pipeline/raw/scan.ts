@@ -85,9 +85,17 @@ export function fromGroup(
   const scan = readsAll ? `${statement}\nWHERE [${names}] IS NOT NULL` : statement
   const hasPath = group.pathColumns.length > 0
   const from = hasPath ? withPathColumns(group, number, scan) : scan
+  return withComputed(computed, from, hasPath ? [] : MADE_UP_COLUMNS[group.format])
+}
+
+/** FROM with computed columns; `madeUp` are those of its own that * does not select. */
+export function withComputed(
+  computed: ReadonlyMap<string, string>,
+  from: string,
+  madeUp: readonly string[] = [],
+): string {
   return inLevels(computed).reduce((inner, added, level) => {
-    const madeUp = level === 0 && !hasPath ? MADE_UP_COLUMNS[group.format] : []
-    return `FROM (\nSELECT ${['*', ...madeUp, ...added].join(', ')}\n${inner})`
+    return `FROM (\nSELECT ${['*', ...(level === 0 ? madeUp : []), ...added].join(', ')}\n${inner})`
   }, from)
 }
 
