@@ -12,8 +12,10 @@ import { countTexts } from './count-text.ts'
 import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
 
-/** Minimum size of a batch of files. DuckDB's progress within a batch is rough; completed batches are exact. */
+/** A batch is full when it has so many bytes in so many files. DuckDB's progress within a batch is rough. */
 const BATCH = { bytes: 128_000_000, files: 4 }
+/** DuckDB keeps what it knows of each file of a statement: a few kilobytes for each. */
+const MOST_FILES = 1000
 
 /** Reads new files once and sums them into the table `core_sums`. Those with sums in `contents` are not read again. */
 export async function countRecords(
@@ -55,11 +57,17 @@ async function countBatch(
 
 function batches(files: readonly GroupedFile[]): GroupedFile[][] {
   const result: GroupedFile[][] = []
+  let bytes = 0
   for (const file of files) {
     const current = result.at(-1)
-    const isFull = current !== undefined && current.length >= BATCH.files && bytesOf(current) >= BATCH.bytes
-    if (current === undefined || isFull) result.push([file])
-    else current.push(file)
+    const isFull = current !== undefined && current.length >= BATCH.files && bytes >= BATCH.bytes
+    if (current === undefined || isFull || current.length >= MOST_FILES) {
+      result.push([file])
+      bytes = file.file.bytes
+    } else {
+      current.push(file)
+      bytes += file.file.bytes
+    }
   }
   return result
 }
