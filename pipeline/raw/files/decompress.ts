@@ -70,7 +70,9 @@ const CONTENT: Record<Compression, (file: InputFile, onRead: OnRead) => AsyncIte
       ? readAtOnce(file, onRead)
       : passing(createReadStream(file.path, { highWaterMark: BYTES_AT_ONCE }), ({ length }) => onRead(length)),
   gzip: (file, onRead) =>
-    isSmall(file) ? gunzipAtOnce(file, onRead) : decompressGzip(createReadStream(file.path, { highWaterMark: COMPRESSED_BYTES_AT_ONCE }), file, onRead),
+    isSmall(file)
+      ? gunzipAtOnce(file, onRead)
+      : decompressGzip(createReadStream(file.path, { highWaterMark: COMPRESSED_BYTES_AT_ONCE }), file, onRead),
   zstd: (file, onRead) =>
     decompressZstd(file.path, onRead, { chunkSize: sizeOfPiece(DECOMPRESSED_BYTES_AT_ONCE, file) }),
 }
