@@ -2,6 +2,22 @@ import type { Mutant } from '../mutant.ts'
 
 export const raw: Mutant[] = [
   {
+    name: 'groups-with-and-without-counts-are-one',
+    promise: 'A record of which a token count cannot be read is rejected, and the others of its model are not.',
+    file: 'pipeline/raw/record-groups.ts',
+    find: "'prompt_tokens IS NULL OR completion_tokens IS NULL AS is_miscounted'",
+    replace: "'count(prompt_tokens) = 0 AS is_miscounted'",
+    tests: ['test/raw/record-groups.test.ts'],
+  },
+  {
+    name: 'charges-of-a-group-all-misread',
+    promise: 'A charge that cannot be read is counted as misread, and those beside it are not.',
+    file: 'pipeline/raw/ingest.sql',
+    find: 'CASE WHEN is_cost_misread OR is_byok IS NULL THEN records ELSE 0 END',
+    replace: 'CASE WHEN is_byok IS NULL THEN records ELSE 0 END',
+    tests: ['test/raw/record-groups.test.ts'],
+  },
+  {
     name: 'fraction-rounds-into-the-next-day',
     promise: 'A fraction of a second never rounds a record into the next day.',
     file: 'pipeline/base/macros.sql',
@@ -20,7 +36,7 @@ export const raw: Mutant[] = [
   {
     name: 'unknown-visibility-accepted',
     promise: "A record's own visibility is `public` or `private`; any other value rejects the record.",
-    file: 'pipeline/raw/ingest.sql',
+    file: 'pipeline/base/macros.sql',
     find: "    WHEN visibility NOT IN ('public', 'private') THEN 'invalid_visibility'\n",
     replace: '',
     tests: ['test/spec/ranking/decisions.test.ts'],
