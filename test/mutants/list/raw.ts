@@ -2,14 +2,6 @@ import type { Mutant } from '../mutant.ts'
 
 export const raw: Mutant[] = [
   {
-    name: 'groups-with-and-without-counts-are-one',
-    promise: 'A record of which a token count cannot be read is rejected, and the others of its model are not.',
-    file: 'pipeline/raw/record-groups.ts',
-    find: "'prompt_tokens IS NULL OR completion_tokens IS NULL AS is_miscounted'",
-    replace: "'count(prompt_tokens) = 0 AS is_miscounted'",
-    tests: ['test/raw/record-groups.test.ts'],
-  },
-  {
     name: 'charges-of-a-group-all-misread',
     promise: 'A charge that cannot be read is counted as misread, and those beside it are not.',
     file: 'pipeline/raw/ingest.sql',
@@ -44,9 +36,9 @@ export const raw: Mutant[] = [
   {
     name: 'wrong-completion-count-accepted',
     promise: 'A record of which one token count cannot be read is rejected and counted.',
-    file: 'pipeline/raw/ingest.sql',
-    find: 'WHEN prompt_tokens IS NULL OR completion_tokens IS NULL THEN',
-    replace: 'WHEN prompt_tokens IS NULL THEN',
+    file: 'pipeline/raw/record-groups.ts',
+    find: 'prompt_tokens IS NULL OR completion_tokens IS NULL AS is_miscounted',
+    replace: 'prompt_tokens IS NULL AS is_miscounted',
     tests: ['test/spec/ranking/decisions.test.ts'],
   },
   {
@@ -188,7 +180,7 @@ export const raw: Mutant[] = [
   {
     name: 'column-of-the-file-wins',
     promise: 'Columns in the path win over columns of the same name in the file.',
-    file: 'pipeline/raw/ingest.ts',
+    file: 'pipeline/raw/record-fields.ts',
     find: 'if (inPath >= 0) return',
     replace: 'if (inPath >= 0 && !positions.has(column)) return',
     tests: ['test/cases.test.ts'],
