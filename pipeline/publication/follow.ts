@@ -12,22 +12,28 @@ import { advance, fromFirstDate, type Period, type Revision } from '../dataset/c
 import { firstDates } from '../dataset/first-dates.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
 import { NO_RESTATEMENTS, readCoverage, readRestatements } from '../release/ledger.ts'
-import { loadRelease } from '../release/verify.ts'
+import { type LoadedRelease, loadRelease } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
 import { pointerPath, renderParquet, revisionPath, revisionText } from './periods.ts'
 import { createReleaseRows } from './release-rows.ts'
 
-/** Updates everything that depends on releases newer than `coverage.json`, which changes last: rerun after a stop. */
+/**
+ * Updates everything that depends on releases newer than `coverage.json`, which changes last: rerun after a stop. `known` is
+ * one of them that was read already.
+ */
 export async function followReleases(
   tree: NextTree,
   releases: readonly ReleaseName[],
   database: Database,
+  known: LoadedRelease | undefined,
 ): Promise<void> {
   let coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
   const newer = behind(coverage, releases)
   let base = await coverageThatStands(tree, coverage, releases, database)
   for (const release of newer) {
-    coverage = await followRelease(tree, { coverage, base }, release, database)
+    const isKnown = known?.manifest.release === release
+    const released = isKnown ? known : await loadRelease(database, tree.pathOf(releasePath(release)))
+    coverage = await followRelease(tree, { coverage, base }, released, database)
     base = coverage
   }
   if (newer.length > 0 || coverage === undefined) return
@@ -58,13 +64,11 @@ async function coverageThatStands(
 async function followRelease(
   tree: NextTree,
   { coverage: previous, base }: { coverage: Coverage | undefined; base: Coverage | undefined },
-  release: ReleaseName,
+  released: LoadedRelease,
   database: Database,
 ): Promise<Coverage> {
-  const folder = tree.pathOf(releasePath(release))
-  const released = await loadRelease(database, folder)
   const { coverage, revisions, emptied } = advance(previous, released)
-  await createReleaseRows(database, folder)
+  await createReleaseRows(database, tree.pathOf(releasePath(released.manifest.release)))
   await stageRevisions(tree, { asOf: released.manifest.as_of, revisions, emptied }, database)
   const restatement = restatementOf(base, coverage, released.manifest, firstDates(coverage, released.manifest))
   const restatements = previous === undefined ? NO_RESTATEMENTS : await readRestatements(tree.rootOf(RESTATEMENTS_PATH))

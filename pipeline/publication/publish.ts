@@ -37,7 +37,7 @@ import {
   withStatus,
 } from '../release/index.ts'
 import { readCoverage, readRestatements } from '../release/ledger.ts'
-import { readManifest } from '../release/verify.ts'
+import { type LoadedRelease, readManifest } from '../release/verify.ts'
 import { renderApi } from '../site/api.ts'
 import { strayFiles } from './compare.ts'
 import { followReleases } from './follow.ts'
@@ -145,10 +145,10 @@ async function grow({ saltOf }: PublicFolder, path: string, index: ReleaseIndex)
   return appendRelease(index, manifest, sha256, hasRule ? await saltOf(manifest.release) : undefined)
 }
 
-/** A release that is staged and verified. */
+/** A release that is staged, and read back from there. */
 export interface Staged {
   path: string
-  release: ReleaseName
+  released: LoadedRelease
 }
 
 /** Publishes a staged and verified release: stages everything that follows from it, then makes one switch to both. */
@@ -159,16 +159,18 @@ export async function publish(
   database: Database,
   signal: AbortSignal,
 ): Promise<ReleaseIndex> {
-  const { release } = staged
+  const { released } = staged
+  const { release } = released.manifest
   const isNewChain = replaced.length > 0
   const tree = new NextTree(folder, { isNewChain })
   tree.adopt(releasePath(release))
   const grown = withDropped(await grow(folder, staged.path, index), retention)
   if (isNewChain) await replaceChain(tree, release, replaced)
-  await follow(tree, grown, database, async () => {
+  const begin = async () => {
     signal.throwIfAborted()
     if (isNewChain) await beginNewChain(folder, grown, replaced)
-  })
+  }
+  await follow(tree, grown, database, { released, begin })
   return grown
 }
 
@@ -180,7 +182,8 @@ export async function publishDropped(
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await follow(new NextTree(folder), withDropped(index, retention), database, async () => signal.throwIfAborted())
+    const begin = async () => signal.throwIfAborted()
+    await follow(new NextTree(folder), withDropped(index, retention), database, { begin })
   } finally {
     await abandonStaging(folder.publicDir, folder.files)
   }
@@ -208,18 +211,22 @@ export async function publishWithdrawal(
   begin: () => Promise<void>,
 ): Promise<ReleaseIndex> {
   const tree = new NextTree(folder)
-  if (staged !== undefined) tree.adopt(releasePath(staged.release))
+  if (staged !== undefined) tree.adopt(releasePath(staged.released.manifest.release))
   const grown = staged === undefined ? index : await grow(folder, staged.path, index)
   const begun = { releases, withdrawal, replacement: staged === undefined ? null : await identify(staged) }
   const next = withoutReleases(grown, begun)
-  await follow(tree, next, database, async () => {
-    await begin()
-    await beginWithdrawal(folder, begun)
+  await follow(tree, next, database, {
+    released: staged?.released,
+    begin: async () => {
+      await begin()
+      await beginWithdrawal(folder, begun)
+    },
   })
   return next
 }
 
-async function identify({ path, release }: Staged): Promise<PrivacyWithdrawal['replacement']> {
+async function identify({ path, released }: Staged): Promise<PrivacyWithdrawal['replacement']> {
+  const { release } = released.manifest
   return { release, manifest_sha256: (await hashFile(join(path, MANIFEST_FILE))).sha256 }
 }
 
@@ -227,14 +234,17 @@ function withoutReleases(index: ReleaseIndex, { releases, withdrawal }: PrivacyW
   return withTombstones(index, releases, { withdrawal, isErased: true })
 }
 
-/** Stages everything that follows from the releases and switches to it. Calls `begin` before the first rename. */
+/**
+ * Stages everything that follows from the releases and switches to it. Calls `begin` before the first rename. `released` is
+ * a release that was read already.
+ */
 async function follow(
   tree: NextTree,
   index: ReleaseIndex,
   database: Database,
-  begin: () => Promise<void> = async () => {},
+  { released, begin = async () => {} }: { released?: LoadedRelease | undefined; begin?: () => Promise<void> } = {},
 ): Promise<void> {
-  const notePages = await stage(tree, withStatus(index), database)
+  const notePages = await stage(tree, withStatus(index), database, released)
   await removeWithdrawn(tree, index, database)
   await removeDropped(tree, index, database)
   await tree.flush()
@@ -245,14 +255,19 @@ async function follow(
 }
 
 /** Stages the entries that differ. Returns a function that notes which pages exist; call it when they are in place. */
-async function stage(tree: NextTree, index: ReleaseIndex, database: Database): Promise<() => Promise<void>> {
+async function stage(
+  tree: NextTree,
+  index: ReleaseIndex,
+  database: Database,
+  released: LoadedRelease | undefined,
+): Promise<() => Promise<void>> {
   const current = currentEntry(index)
   if (current === undefined) return async () => {}
   const path = tree.pathOf(releasePath(current.release))
   const manifest = await readManifest(path)
   const data = await currentDataFiles(tree, manifest, database)
   await eraseRestatements(tree, index)
-  await followReleases(tree, standingReleases(index), database)
+  await followReleases(tree, standingReleases(index), database, released)
   const coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
   if (coverage === undefined) throw new Error('there is no coverage of the releases')
   const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
