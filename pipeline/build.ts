@@ -414,13 +414,13 @@ async function publishRelease(
     report({ kind: 'stage', stage: 'release' })
     const staging = await openStaging(folder.publicDir, draft.manifest.release, files)
     const manifest = await stageDraft(draft, changed, staging, database, files)
-    await verifyRelease(database, staging)
+    const loaded = await verifyRelease(database, staging)
     signal.throwIfAborted()
     await keepDates(draft, files)
     await keepFacts(factsToKeep(draft), { dataDir: folder.dataDir, release: manifest.release, files })
     if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
-    await publish(folder, { path: staging, release }, { ...chain, retention }, database, signal)
+    await publish(folder, { path: staging, release, loaded }, { ...chain, retention }, database, signal)
     report({ kind: 'done', stage: 'release', detail: `${release}, ${counted(rows, 'row')}, every format read back` })
     return manifest
   } catch (error) {

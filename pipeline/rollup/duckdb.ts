@@ -92,13 +92,13 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     const groups = await links.groupsOf(files, contents)
     isCounting = true
     if (groups.length > 0) {
-      await countRecords(database, source, groups, request)
+      await countRecords(database, source, groups, contents, request)
       if (await setKeyIfNeeded(database, 'counted', contributors)) hasIds = true
     }
     return groups
   }
   try {
-    const reader = links.read(stamps.changed, onRead)
+    const reader = links.readAndSum(stamps.changed, onRead)
     // If all files to read are new, count their records while the files are hashed.
     const early = stamps.left.length === 0 ? count(stamps.changed, reader) : undefined
     const [contents, counted] = await together(reader.all, early)

@@ -108,7 +108,7 @@ async function foldersOfSources(all: Sources): Promise<string[]> {
   const found = await sideBySide(sources, (source) => findInputFiles(source, all))
   const entries = sources.flatMap(({ files }) => files.filter((entry) => !isObjectUrl(entry)))
   const named = entries.map((entry) => folderOfEntry(entry, folder))
-  return [...new Set([...named, ...(await foldersOf(found.flatMap(({ files }) => files)))])]
+  return [...new Set([...named, ...foldersOf(found.flatMap(({ files }) => files))])]
 }
 
 /** Opens the engine and the verified archive, and confines the database. Throws `CliError` for a wrong ENGINE. */

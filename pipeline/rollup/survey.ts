@@ -114,7 +114,7 @@ export async function survey(
 /** Throws `BuildError` if a file changed while it was read. */
 export async function verifyUnchanged(files: readonly InputFile[]): Promise<void> {
   for (const file of files) {
-    const { bytes, modified } = await readStamp(file.path)
+    const { bytes, modified } = readStamp(file.path)
     if (bytes === file.bytes && modified === file.modified) continue
     throw new BuildError(`${file.name} changed while it was read; run the build again when it is complete`)
   }

@@ -49,8 +49,13 @@ export async function rawFiles(options: RawFiles): Promise<string> {
 }
 
 /** Writes a sources file for raw files in `raw/` of its folder; `top` has its other keys. */
-export async function writeSources(folder: string, name = 'sources.json', top: object = {}): Promise<void> {
-  const source = { name: 'made-up', schema: 'canonical', files: ['raw/*'], visibility: 'public' }
+export async function writeSources(
+  folder: string,
+  name = 'sources.json',
+  top: object = {},
+  files: readonly string[] = ['raw/*'],
+): Promise<void> {
+  const source = { name: 'made-up', schema: 'canonical', files, visibility: 'public' }
   await writeFile(join(folder, name), JSON.stringify({ sources: [source], ...top }))
 }
 
