@@ -101,4 +101,12 @@ export const contract: Mutant[] = [
       'test/golden/exchanges.test.ts',
     ],
   },
+  {
+    name: 'leap-day-of-1900',
+    promise: 'A date is one of the calendar: the last year of a century has no leap day unless 400 divides it.',
+    file: 'pipeline/contract/utc-date.ts',
+    find: 'year % 400 === 0)',
+    replace: 'year % 300 === 0)',
+    tests: ['test/contract/utc-date.test.ts'],
+  },
 ]
