@@ -42,11 +42,12 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
       await database.run('result/create_rollup')
       await database.run('disclosure/create_contributions')
       await openState(database)
-      await forgetUnlistedSources(request, options)
+      const update: RollupRequest = { ...request, onNotice: request.onNews }
+      await forgetUnlistedSources(update, options)
       const isMeasured = hasContributors(request.sources)
       for (const source of request.sources.sources) {
         await archive.select(database, source.name)
-        const hasIds = await updateState(source, request, options)
+        const hasIds = await updateState(source, update, options)
         await deliver(database, source, request)
         if (isMeasured) await deliverContributions(database, source, { hasIds })
         if (readsContributor(source)) await reportSessions(database, source, request)

@@ -62,9 +62,9 @@ export class RecordValues {
 /** With more of them than this, summing is not cheaper than reading the records in DuckDB. */
 const MOST_GROUPS = 20_000
 const MOST_TEXT_BYTES = 4_194_304
-/** A power of two, more than twice as many as groups. */
-const SLOTS = 65_536
-const GROUPS_AT_FIRST = 256
+const GROUPS_AT_FIRST = 64
+/** A power of two. */
+const SLOTS_PER_GROUP = 4
 
 /** Sums are exact below 2^53: what is above this is carried over. No value is larger than 10^15. */
 const CARRY = 2 ** 52
@@ -75,7 +75,8 @@ const WIDTH = 1 + 2 * SUMMED
 export class GroupSums {
   readonly #values: RecordValues
   readonly #keys: number
-  readonly #slots = new Int32Array(SLOTS)
+  /** Groups, from 1, by their hashes; 0 for none. Always more than there are groups, as a power of two. */
+  #slots = new Int32Array(GROUPS_AT_FIRST * SLOTS_PER_GROUP)
   #groups = 0
   #hashes = new Int32Array(GROUPS_AT_FIRST)
   #days = new Int32Array(GROUPS_AT_FIRST)
@@ -124,15 +125,18 @@ export class GroupSums {
   }
 
   #find(bytes: Uint8Array): number {
-    const { day, order, hash: ofTexts } = this.#values
-    const hash = Math.imul(ofTexts ^ Math.imul(day, 0x9e3779b1), 0x85ebca6b) ^ order
-    let slot = (hash ^ (hash >>> 15)) & (SLOTS - 1)
-    for (;;) {
-      const group = (this.#slots[slot] as number) - 1
-      if (group < 0) return this.#insert(bytes, hash, slot)
+    const { day, order, hash: texts } = this.#values
+    const hash = Math.imul(texts ^ Math.imul(day, 0x9e3779b1), 0x85ebca6b) ^ order
+    const slots = this.#slots
+    for (let slot = this.#slotOf(hash); ; slot = (slot + 1) & (slots.length - 1)) {
+      const group = (slots[slot] as number) - 1
+      if (group < 0) return this.#insert(bytes, hash)
       if (this.#hashes[group] === hash && this.#days[group] === day && this.#isOf(group, bytes)) return group
-      slot = (slot + 1) & (SLOTS - 1)
     }
+  }
+
+  #slotOf(hash: number): number {
+    return (hash ^ (hash >>> 15)) & (this.#slots.length - 1)
   }
 
   #isOf(group: number, bytes: Uint8Array): boolean {
@@ -149,7 +153,7 @@ export class GroupSums {
     return this.#orderOf[group] === order
   }
 
-  #insert(bytes: Uint8Array, hash: number, slot: number): number {
+  #insert(bytes: Uint8Array, hash: number): number {
     const { starts, ends, day, order } = this.#values
     const group = this.#groups
     if (group === MOST_GROUPS) return -1
@@ -163,8 +167,15 @@ export class GroupSums {
     this.#days[group] = day
     this.#orderOf[group] = order
     this.#groups = group + 1
-    this.#slots[slot] = group + 1
+    this.#enter(group)
     return group
+  }
+
+  #enter(group: number): void {
+    const slots = this.#slots
+    let slot = this.#slotOf(this.#hashes[group] as number)
+    while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1)
+    slots[slot] = group + 1
   }
 
   #keep(text: Uint8Array): boolean {
@@ -183,6 +194,8 @@ export class GroupSums {
     this.#orderOf = widened(this.#orderOf, length)
     this.#bounds = widened(this.#bounds, length * this.#keys + 1)
     this.#sums = widened(this.#sums, length * WIDTH)
+    this.#slots = new Int32Array(length * SLOTS_PER_GROUP)
+    for (let group = 0; group < this.#groups; group++) this.#enter(group)
   }
 }
 

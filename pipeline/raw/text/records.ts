@@ -69,13 +69,13 @@ export class PlainRecords {
     return this.#sums.result(columns, orders)
   }
 
-  /** Reads whole lines; only the last line of a file may lack its line feed. Returns where the first record that is not plain begins. */
+  /** Reads whole lines; the last one of a file may lack its line feed. Returns where the first record that is not plain begins. */
   read(lines: Buffer): number {
     if (this.#isOver || lines.length === 0) return 0
     const isCut = lines.at(-1) !== LINE_FEED
     const isReadable = isUtf8(lines) && !(isCut && lines.length > LONGEST_PLAIN_LINE)
     const bytes = isCut ? Buffer.concat([lines, this.#lastLineEnd()]) : lines
-    const begin = isReadable ? this.#readHeader(bytes) : -1
+    const begin = isReadable ? this.#readHeader(lines) : -1
     const end = begin < 0 ? 0 : this.#readRecords(bytes, begin)
     this.#isOver = end < bytes.length
     return Math.min(end, lines.length)
@@ -86,14 +86,15 @@ export class PlainRecords {
   }
 
   /** The position behind the header of CSV; -1 if it is not plain. */
-  #readHeader(bytes: Buffer): number {
+  #readHeader(lines: Buffer): number {
     const { csv } = this.#form
     if (csv === undefined || this.lineEnd !== undefined) return 0
-    const end = bytes.indexOf(LINE_FEED)
-    const isBoth = bytes[end - 1] === CARRIAGE_RETURN
+    const end = lines.indexOf(LINE_FEED)
+    if (end < 0) return -1
+    const isBoth = lines[end - 1] === CARRIAGE_RETURN
     const length = isBoth ? end - 1 : end
     const isOneLine =
-      !bytes.subarray(0, length).includes(CARRIAGE_RETURN) && csv.names.every((name) => !/["\r\n]/.test(name))
+      !lines.subarray(0, length).includes(CARRIAGE_RETURN) && csv.names.every((name) => !/["\r\n]/.test(name))
     if (!isOneLine || csv.names.length < 2) return -1
     this.lineEnd = isBoth ? 'CRLF' : 'LF'
     this.longest = length

@@ -35,16 +35,19 @@ export class TextThreads {
       else if ('content' in message) resolve(message.content)
       else reject('fault' in message ? new BuildError(message.fault) : message.error)
     }
-    const onExit = (code: number) =>
-      reject(new Error(`the thread that reads ${file.file.name} ended, with code ${code}`))
-    worker.on('message', onMessage).on('error', reject).on('exit', onExit)
+    let isAlive = true
+    const onError = (error: unknown) => {
+      isAlive = false
+      reject(error)
+    }
+    const onExit = () => onError(new Error(`the thread that reads ${file.file.name} was ended`))
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit)
     worker.postMessage(file)
     try {
-      const content = await promise
-      this.#idle.push(worker)
-      return content
+      return await promise
     } finally {
-      worker.off('message', onMessage).off('error', reject).off('exit', onExit)
+      if (isAlive) this.#idle.push(worker)
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
     }
   }
 

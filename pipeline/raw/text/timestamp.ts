@@ -1,4 +1,6 @@
 const [ZERO, NINE, POINT, COLON, DASH, PLUS, SPACE, T, Z] = [0x30, 0x39, 0x2e, 0x3a, 0x2d, 0x2b, 0x20, 0x54, 0x5a]
+/** Before 1970, DuckDB cuts fractions in the other direction. */
+const FIRST_YEAR = 1970
 /** `2026-03-01T10:00` */
 const MINUTE_LENGTH = 16
 const MOST_FRACTION_DIGITS = 9
@@ -36,7 +38,7 @@ export class TimestampReader {
   #readMinute(bytes: Uint8Array, start: number): boolean {
     const year = twoDigits(bytes, start) * 100 + twoDigits(bytes, start + 2)
     const [month, dayOfMonth] = [twoDigits(bytes, start + 5), twoDigits(bytes, start + 8)]
-    if (year < 1000 || year > 9999 || dayOfMonth < 1 || twoDigits(bytes, start + 11) > 23) return false
+    if (year < FIRST_YEAR || year > 9999 || dayOfMonth < 1 || twoDigits(bytes, start + 11) > 23) return false
     if (twoDigits(bytes, start + 14) > 59 || bytes[start + 4] !== DASH || bytes[start + 7] !== DASH) return false
     if ((bytes[start + 10] !== T && bytes[start + 10] !== SPACE) || bytes[start + 13] !== COLON) return false
     const instant = new Date(Date.UTC(year, month - 1, dayOfMonth))
