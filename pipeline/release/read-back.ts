@@ -10,6 +10,7 @@ import { HISTORY_FILES } from '../contract/published-paths.ts'
 import { RankingResponse, RankingRow } from '../contract/ranking.ts'
 import { type DataFormat, dataFile } from '../contract/release-files.ts'
 import type { RowOf, Table } from '../contract/tables.ts'
+import { toUtcDate, type UtcDate } from '../contract/utc-date.ts'
 
 const DAYS = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 'BIGINT' }
 const PERIODS = { ...DAYS, days: 'INTEGER' }
@@ -102,12 +103,22 @@ async function readRows<T extends Table>(
     if (JSON.stringify(types) !== expected) {
       throw new BuildError(`${path} has the columns ${JSON.stringify(types)} instead of ${expected}`)
     }
+    const dateOf = dateText()
     return rows.map((row) => ({
       ...row,
-      date: row.date.toISOString().slice(0, 10),
+      date: dateOf(row.date),
       total_tokens: row.total_tokens.toString(),
     })) as RowOf<T>[]
   })
+}
+
+/** Writes dates as text, each once: a row mostly has the date of the row before it. */
+function dateText(): (date: Date) => UtcDate {
+  let [last, text]: [number | undefined, UtcDate] = [undefined, '']
+  return (date) => {
+    if (date.getTime() !== last) [last, text] = [date.getTime(), toUtcDate(date)]
+    return text
+  }
 }
 
 export async function readText(path: string): Promise<Buffer> {
