@@ -1,6 +1,9 @@
+import { utc } from '@date-fns/utc'
+import { addDays as addDaysTo } from 'date-fns/addDays'
+import { parseISO } from 'date-fns/parseISO'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { UtcDate } from '../../pipeline/contract/utc-date.ts'
+import { addDays, DATASET_START, daysBetween, UtcDate } from '../../pipeline/contract/utc-date.ts'
 
 const digits = (length: number) => fc.stringMatching(new RegExp(`^\\d{${length}}$`))
 
@@ -24,5 +27,20 @@ it('takes the dates that a Date takes, and no others', () => {
       expect(UtcDate.safeParse(date).success).toBe(isInCalendar(date))
     }),
     { numRuns: 5000 },
+  )
+})
+
+it('counts days as date-fns does', () => {
+  const [around, apart] = [fc.integer({ min: -50_000, max: 50_000 }), fc.integer({ min: -1000, max: 1000 })]
+  fc.assert(
+    fc.property(around, apart, (offset, days) => {
+      const dateAt = (count: number) =>
+        addDaysTo(parseISO(DATASET_START, { in: utc }), count, { in: utc })
+          .toISOString()
+          .slice(0, 10)
+      const [first, last] = [dateAt(offset), dateAt(offset + days)]
+      expect(addDays(first, days)).toBe(last)
+      expect(daysBetween(first, last)).toBe(days)
+    }),
   )
 })
