@@ -9,6 +9,7 @@ import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
+import { Sums, type SumsOptions } from './sums.ts'
 
 /** A batch is full when it has so many bytes in so many files. DuckDB's progress within a batch is rough. */
 const BATCH = { bytes: 128_000_000, files: 4 }
@@ -21,8 +22,9 @@ export async function countRecords(
   source: Source,
   groups: readonly InputGroup[],
   request: Pick<RollupRequest, 'onProgress'>,
+  options: SumsOptions,
 ): Promise<void> {
-  await database.run('count/create_sums')
+  const sums = await Sums.create(database, options)
   const files = groups.flatMap((group) => group.files.map((file) => ({ group, file })))
   const [stage, bytes] = [`read ${source.name}`, bytesOf(files)]
   let done = 0
@@ -30,6 +32,7 @@ export async function countRecords(
     const size = bytesOf(batch)
     const report = (share: number) => request.onProgress({ stage, share: (done + share * size) / bytes, bytes })
     await countBatch(database, source, regroup(batch), report)
+    if (!isOfSums(source)) await sums.makeRoom()
     done += size
     report(0)
   }

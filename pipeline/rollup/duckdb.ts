@@ -22,12 +22,14 @@ import { tidyRejects } from './rejects.ts'
 import { deliver, deliverContributions, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
 import { reportShared } from './shared-files.ts'
-import { type KnownFile, knownFiles, listFiles, openState } from './state.ts'
+import { type KnownFile, knownFiles, openState } from './state.ts'
 import { compareStamps, type Stamps, type Survey, survey } from './survey.ts'
 import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
   linkFolder: string
+  /** The files of each source, by its name. */
+  found: Map<string, FoundFiles>
   archive: Archive
   signal: AbortSignal
   /** Reads the key of the contributors' ids; makes one if there is none. */
@@ -70,12 +72,13 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
 async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<boolean> {
   const { database, archive, kept, linkFolder, contributorKey } = options
   const { folder, sources } = request.sources
-  const found = await findInputFiles(source, request.sources)
-  await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
+  const found = await foundFiles(source, request, options)
+  const stored = await knownFiles(database)
+  const isChanged = await database.transaction(() => kept.adopt(source.name, stored))
   const contributors = { isRead: readsContributor(source), readKey: contributorKey }
   let hasIds = await setKeyIfNeeded(database, 'stored', contributors)
   const reading = readingOf(source)
-  const all = await knownFiles(database)
+  const all = isChanged ? await knownFiles(database) : stored
   const names = new Set(found.files.map(({ name }) => name))
   const isThere = ({ name, kept }: KnownFile) => kept === null && names.has(name)
   const known = hasIds
@@ -84,7 +87,8 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
   const readingOfFile = ({ columns }: InputFile) => (columns === undefined ? reading : readingOf(source, columns))
   const stamps = await recognized(compareStamps(found.files, known, readingOfFile))
-  const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
+  const ownFolder = join(linkFolder, `${sources.indexOf(source)}`)
+  const links = new Links(source, ownFolder, options)
   let isCounting = false
   const stage = `compare ${source.name}`
   const onRead = (progress: Progress) => isCounting || request.onProgress({ stage, ...progress })
@@ -92,7 +96,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     const groups = await links.groupsOf(files, contents)
     isCounting = true
     if (groups.length > 0) {
-      await countRecords(database, source, groups, request)
+      await countRecords(database, source, groups, request, { folder: `${ownFolder}-sums`, files: options.files })
       if (await setKeyIfNeeded(database, 'counted', contributors)) hasIds = true
     }
     return groups
@@ -123,6 +127,17 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   } catch (error) {
     throw await links.naming(error)
   }
+}
+
+/** The files of a source, for once: a hundred thousand of them take as much memory as all else. */
+async function foundFiles(
+  source: Source,
+  { sources }: RollupRequest,
+  { found }: DuckDbEngineOptions,
+): Promise<FoundFiles> {
+  const files = found.get(source.name) ?? (await findInputFiles(source, sources))
+  found.delete(source.name)
+  return files
 }
 
 /** What files that must be compared are by their first bytes. All others are read as they were. */

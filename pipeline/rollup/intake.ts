@@ -7,7 +7,7 @@ import { sideBySide } from '../base/side-by-side.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { Account } from '../dataset/quality.ts'
 import { lastCredibleDate, setCredibleDates } from '../raw/credible-dates.ts'
-import { findInputFiles, folderOfEntry, foldersOf } from '../raw/files/find.ts'
+import { type FoundFiles, findInputFiles, folderOfEntry, foldersOf } from '../raw/files/find.ts'
 import { copyObjects } from '../raw/objects/copies.ts'
 import { isObjectUrl } from '../raw/objects/object.ts'
 import { isSampleFolder } from '../raw/sample/folder.ts'
@@ -103,12 +103,17 @@ export interface OpenedEngine {
   lastCredible: UtcDate
 }
 
-async function foldersOfSources(all: Sources): Promise<string[]> {
-  const { folder, sources } = all
-  const found = await sideBySide(sources, (source) => findInputFiles(source, all))
+/** The folders that raw files lie in, without those within others. */
+function foldersOfSources({ folder, sources }: Sources, found: ReadonlyMap<string, FoundFiles>): string[] {
   const entries = sources.flatMap(({ files }) => files.filter((entry) => !isObjectUrl(entry)))
   const named = entries.map((entry) => folderOfEntry(entry, folder))
-  return [...new Set([...named, ...foldersOf(found.flatMap(({ files }) => files))])]
+  const real = [...found.values()].flatMap(({ files }) => foldersOf(files))
+  const outer: string[] = []
+  for (const each of [...named, ...real].sort()) {
+    const last = outer.at(-1)
+    if (each !== last && !each.startsWith(`${last}/`)) outer.push(each)
+  }
+  return outer
 }
 
 /** Opens the engine and the verified archive, and confines the database. Throws `CliError` for a wrong ENGINE. */
@@ -121,7 +126,11 @@ export async function openEngine(
   const clock = now()
   const lastCredible = given ?? lastCredibleDate(synthetic && asOf > clock ? asOf : clock)
   await setCredibleDates(database, lastCredible)
-  await database.confine([...reach, ...(await foldersOfSources(sources))])
+  const named = await sideBySide(sources.sources, async (source) => {
+    return [source.name, await findInputFiles(source, sources)] as const
+  })
+  const found = new Map(named)
+  await database.confine([...reach, ...foldersOfSources(sources, found)])
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
   const contributorKey = () => secret.keyFor('contributors')
@@ -136,7 +145,7 @@ export async function openEngine(
       '--reread is for ClickHouse, whose final days are queried once; raw files are read again when they change',
     )
   }
-  const options = { ...common, linkFolder: join(folder, 'inputs') }
+  const options = { ...common, linkFolder: join(folder, 'inputs'), found }
   return { engine: createDuckDbEngine(options), archive, lastCredible }
 }
 
