@@ -23,7 +23,8 @@ DROP TABLE IF EXISTS reject_scans;
 CREATE OR REPLACE TEMP TABLE core_read_files (input_group INTEGER, file_index INTEGER, link VARCHAR)
 
 -- name: sums
--- The one pass over a batch of raw files.
+-- The one pass over a batch of raw files. What is not asked of rejected records is dropped, and groups that then say the
+-- same are one.
 INSERT INTO core_sums
 WITH usage AS (
   SELECT
@@ -34,11 +35,12 @@ WITH usage AS (
       CASE WHEN reject_reason IS NULL THEN contributor END AS contributor,
       CASE WHEN reject_reason IS NULL AND api_key_hash IS NOT NULL THEN is_byok END AS is_byok,
       CASE WHEN reject_reason IS NULL THEN parts_disagree END AS parts_disagree,
+      CASE WHEN reject_reason IS NULL THEN tokens ELSE 0 END AS tokens,
       CASE WHEN reject_reason IS NULL THEN parts END AS parts,
       CASE WHEN reject_reason IS NULL THEN note_kind END AS note_kind,
       CASE WHEN reject_reason IS NULL THEN note_name END AS note_name
     )
-  FROM core_usage
+  FROM core_groups
 ),
 summed AS (
   SELECT
@@ -50,15 +52,15 @@ summed AS (
     visibility,
     api_key_hash,
     is_byok,
-    count(*) AS records,
-    count(request_id) AS identified_records,
+    sum(records)::BIGINT AS records,
+    sum(identified_records)::BIGINT AS identified_records,
     bool_or(has_prompt_tokens) AS has_prompt_tokens,
     bool_or(has_completion_tokens) AS has_completion_tokens,
-    coalesce(sum(prompt_tokens + completion_tokens) FILTER (reject_reason IS NULL), 0)::HUGEINT AS tokens,
+    sum(tokens)::HUGEINT AS tokens,
     sum(cost_usd) AS cost_usd,
-    count(*) FILTER (is_charge_misread) AS misread_charges,
+    sum(misread_charges)::BIGINT AS misread_charges,
     parts_disagree,
-    sum_of_parts(parts, prompt_tokens + completion_tokens) AS parts,
+    sum_of_parts(parts, tokens) AS parts,
     contributor,
     note_kind,
     note_name,
@@ -70,6 +72,14 @@ summed AS (
 SELECT link, summed.* EXCLUDE (input_group, file_index)
 FROM summed
 JOIN core_read_files USING (input_group, file_index)
+
+-- name: create_text_groups
+-- Records of text files that were summed while they were read, by UTC day and raw texts; filled by the engine. `keys` are
+-- the texts and `has` the columns of the schema that the records have, as JSON lists. Costs are in 0.000000001 USD.
+CREATE OR REPLACE TEMP TABLE core_text_groups (
+  input_group INTEGER, file_index INTEGER, day BIGINT, keys VARCHAR, has VARCHAR, records BIGINT,
+  identified_records BIGINT, prompt_tokens HUGEINT, completion_tokens HUGEINT, cost_usd DECIMAL(28, 0)
+)
 
 -- name: sums_of_rollup
 -- The same for files whose rows are sums already (schemas/rollup-files.ts): tokens come as prompt tokens, requests as

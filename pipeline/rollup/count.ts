@@ -2,11 +2,13 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { recordColumns } from '../raw/files/columns.ts'
+import type { Contents } from '../raw/files/content.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../raw/files/group.ts'
-import { defineUsage } from '../raw/ingest.ts'
+import { defineGroups, defineUsage } from '../raw/ingest.ts'
 import { ownPlaces } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
+import { countTexts } from './count-text.ts'
 import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
 import { Sums, type SumsOptions } from './sums.ts'
@@ -16,16 +18,17 @@ const BATCH = { bytes: 128_000_000, files: 4 }
 /** DuckDB keeps what it knows of each file of a statement: a few kilobytes for each. */
 const MOST_FILES = 1000
 
-/** Reads new files once and sums them into the table `core_sums`. */
+/** Reads new files once and sums them into the table `core_sums`. Those with sums in `contents` are not read again. */
 export async function countRecords(
   database: Database,
   source: Source,
   groups: readonly InputGroup[],
-  request: Pick<RollupRequest, 'onProgress'>,
-  options: SumsOptions,
+  contents: Contents,
+  { request, room }: { request: Pick<RollupRequest, 'onProgress'>; room: SumsOptions },
 ): Promise<void> {
-  const sums = await Sums.create(database, options)
-  const files = groups.flatMap((group) => group.files.map((file) => ({ group, file })))
+  const sums = await Sums.create(database, room)
+  const files = await countTexts(database, source, groups, contents)
+  if (!isOfSums(source)) await sums.makeRoom()
   const [stage, bytes] = [`read ${source.name}`, bytesOf(files)]
   let done = 0
   for (const batch of batches(files)) {
@@ -46,7 +49,7 @@ async function countBatch(
   groups: readonly InputGroup[],
   report: (share: number) => void,
 ): Promise<void> {
-  await defineUsage(database, source, groups)
+  await (isOfSums(source) ? defineUsage : defineGroups)(database, source, groups)
   await database.script('count/forget_malformed')
   await database.run('count/create_read_files')
   const rows = groups.flatMap(({ files }, group) => files.map(({ link }, index) => [`${group}`, `${index}`, link]))

@@ -28,8 +28,8 @@ import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
   linkFolder: string
-  /** The files of each source, by its name. */
-  found: Map<string, FoundFiles>
+  /** By source, the files that there are. */
+  found: readonly FoundFiles[]
   archive: Archive
   signal: AbortSignal
   /** Reads the key of the contributors' ids; makes one if there is none. */
@@ -44,11 +44,12 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
       await database.run('result/create_rollup')
       await database.run('disclosure/create_contributions')
       await openState(database)
-      await forgetUnlistedSources(request, options)
+      const update: RollupRequest = { ...request, onNotice: request.onNews }
+      await forgetUnlistedSources(update, options)
       const isMeasured = hasContributors(request.sources)
       for (const source of request.sources.sources) {
         await archive.select(database, source.name)
-        const hasIds = await updateState(source, request, options)
+        const hasIds = await updateState(source, update, options)
         await deliver(database, source, request)
         if (isMeasured) await deliverContributions(database, source, { hasIds })
         if (readsContributor(source)) await reportSessions(database, source, request)
@@ -72,7 +73,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
 async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<boolean> {
   const { database, archive, kept, linkFolder, contributorKey } = options
   const { folder, sources } = request.sources
-  const found = await foundFiles(source, request, options)
+  const found = options.found[sources.indexOf(source)] ?? (await findInputFiles(source, request.sources))
   const stored = await knownFiles(database)
   const isChanged = await database.transaction(() => kept.adopt(source.name, stored))
   const contributors = { isRead: readsContributor(source), readKey: contributorKey }
@@ -96,13 +97,14 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     const groups = await links.groupsOf(files, contents)
     isCounting = true
     if (groups.length > 0) {
-      await countRecords(database, source, groups, request, { folder: `${ownFolder}-sums`, files: options.files })
+      const room = { folder: `${ownFolder}-sums`, files: options.files }
+      await countRecords(database, source, groups, contents, { request, room })
       if (await setKeyIfNeeded(database, 'counted', contributors)) hasIds = true
     }
     return groups
   }
   try {
-    const reader = links.read(stamps.changed, onRead)
+    const reader = links.readAndSum(stamps.changed, onRead)
     // If all files to read are new, count their records while the files are hashed.
     const early = stamps.left.length === 0 ? count(stamps.changed, reader) : undefined
     const [contents, counted] = await together(reader.all, early)
@@ -127,17 +129,6 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   } catch (error) {
     throw await links.naming(error)
   }
-}
-
-/** The files of a source, for once: a hundred thousand of them take as much memory as all else. */
-async function foundFiles(
-  source: Source,
-  { sources }: RollupRequest,
-  { found }: DuckDbEngineOptions,
-): Promise<FoundFiles> {
-  const files = found.get(source.name) ?? (await findInputFiles(source, sources))
-  found.delete(source.name)
-  return files
 }
 
 /** What files that must be compared are by their first bytes. All others are read as they were. */

@@ -101,13 +101,15 @@ export interface OpenedEngine {
   engine: RollupEngine
   archive: Archive
   lastCredible: UtcDate
+  /** By source, the files that there were when the engine was opened. */
+  found: FoundFiles[]
 }
 
 /** The folders that raw files lie in, without those within others. */
-function foldersOfSources({ folder, sources }: Sources, found: ReadonlyMap<string, FoundFiles>): string[] {
+function foldersOfSources({ folder, sources }: Sources, found: readonly FoundFiles[]): string[] {
   const entries = sources.flatMap(({ files }) => files.filter((entry) => !isObjectUrl(entry)))
   const named = entries.map((entry) => folderOfEntry(entry, folder))
-  const real = [...found.values()].flatMap(({ files }) => foldersOf(files))
+  const real = found.flatMap(({ files }) => foldersOf(files))
   const outer: string[] = []
   for (const each of [...named, ...real].sort()) {
     const last = outer.at(-1)
@@ -126,10 +128,7 @@ export async function openEngine(
   const clock = now()
   const lastCredible = given ?? lastCredibleDate(synthetic && asOf > clock ? asOf : clock)
   await setCredibleDates(database, lastCredible)
-  const named = await sideBySide(sources.sources, async (source) => {
-    return [source.name, await findInputFiles(source, sources)] as const
-  })
-  const found = new Map(named)
+  const found = await sideBySide(sources.sources, (source) => findInputFiles(source, sources))
   await database.confine([...reach, ...foldersOfSources(sources, found)])
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
@@ -138,7 +137,7 @@ export async function openEngine(
   if (sources.engine.kind === 'clickhouse') {
     const { createClickHouseEngine } = await import('./clickhouse.ts')
     const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, lastCredible, reread }
-    return { engine: createClickHouseEngine({ ...common, ...options }), archive, lastCredible }
+    return { engine: createClickHouseEngine({ ...common, ...options }), archive, lastCredible, found }
   }
   if (reread.length > 0) {
     throw new CliError(
@@ -146,7 +145,7 @@ export async function openEngine(
     )
   }
   const options = { ...common, linkFolder: join(folder, 'inputs'), found }
-  return { engine: createDuckDbEngine(options), archive, lastCredible }
+  return { engine: createDuckDbEngine(options), archive, lastCredible, found }
 }
 
 function checkEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {
@@ -187,6 +186,7 @@ export async function readRecords(
     onOldCounts: (counted) => account.addOldCounts(counted),
     onInput: (input) => inputs?.push(input),
     onNotice: (message) => report({ kind: 'notice', message }),
+    onNews: (message) => report({ kind: 'notice', message, isNews: true }),
   })
   await sources.objects?.tidy()
 }

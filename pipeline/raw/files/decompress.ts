@@ -46,6 +46,9 @@ async function* naming({ name }: InputFile, chunks: AsyncIterable<Buffer>): Asyn
 const BYTES_AT_ONCE = 1_048_576
 const LEAST_BYTES_AT_ONCE = 16_384
 
+/** A third faster than Node's default size. */
+const COMPRESSED_BYTES_AT_ONCE = 262_144
+
 /** Twice as fast as Node's default size; larger sizes gain nothing. */
 const DECOMPRESSED_BYTES_AT_ONCE = 262_144
 
@@ -67,7 +70,9 @@ const CONTENT: Record<Compression, (file: InputFile, onRead: OnRead) => AsyncIte
       ? readAtOnce(file, onRead)
       : passing(createReadStream(file.path, { highWaterMark: BYTES_AT_ONCE }), ({ length }) => onRead(length)),
   gzip: (file, onRead) =>
-    isSmall(file) ? gunzipAtOnce(file, onRead) : decompressGzip(createReadStream(file.path), file, onRead),
+    isSmall(file)
+      ? gunzipAtOnce(file, onRead)
+      : decompressGzip(createReadStream(file.path, { highWaterMark: COMPRESSED_BYTES_AT_ONCE }), file, onRead),
   zstd: (file, onRead) =>
     decompressZstd(file.path, onRead, { chunkSize: sizeOfPiece(DECOMPRESSED_BYTES_AT_ONCE, file) }),
 }

@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
-import { writeSources } from '../pipeline/records.ts'
+import { writeSources } from '../records.ts'
 
 /** Made-up logs of a gateway that writes a file for each hour and shard. */
 export interface SmallFiles {

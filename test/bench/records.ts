@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
+import { addDays, DATASET_START } from '../../pipeline/contract/utc-date.ts'
 
 /** Made-up raw usage: a file for each day. */
 export interface RawFiles {
