@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError } from '@commander-js/extra-typings'
 import { describeMachine } from '../support/machine.ts'
@@ -5,7 +6,7 @@ import { replaceBetweenMarks } from '../support/page.ts'
 import { scale } from './build.ts'
 import { compare, type Suite } from './comparison.ts'
 import { type Curve, measureCurve } from './curve.ts'
-import { writePictures } from './pictures.ts'
+import { draw, picturesOf } from './pictures.ts'
 import { reportText } from './report.ts'
 import { type Circumstances, merged, readReports, type SuiteReport, titleOf, writeReports } from './results.ts'
 
@@ -67,8 +68,10 @@ async function keep(report: SuiteReport, suite: OpenedSuite): Promise<void> {
   const both = merged(earlier, report, suite)
   const all = SUITES.flatMap((name) => [...kept, both].findLast((other) => other.suite === name) ?? [])
   await writeReports(KEPT, all)
-  await replaceBetweenMarks(PAGE, `bench ${report.suite}`, () => `\n${reportText(both)}\n`)
-  await writePictures(join(DOCS, 'images'), both.curves)
+  const pictures = picturesOf(both.curves)
+  for (const picture of pictures) await writeFile(join(DOCS, `images/${picture.id}.svg`), draw(picture))
+  const links = pictures.map(({ id, title }) => `![${title}; the table has its numbers](images/${id}.svg)\n\n`)
+  await replaceBetweenMarks(PAGE, `bench ${report.suite}`, () => `\n${links.join('')}${reportText(both)}\n`)
 }
 
 async function runSuite(

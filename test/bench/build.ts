@@ -8,7 +8,7 @@ import { runNode } from './process.ts'
 import { type RawFiles, rawFiles } from './records.ts'
 
 export const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
-const BASELINE = join(import.meta.dirname, 'pipeline/baseline.ts')
+export const BASELINE = join(import.meta.dirname, 'pipeline/baseline.ts')
 
 interface BuildSettings {
   /** Whether everything that an earlier build left is deleted first. */
@@ -60,7 +60,7 @@ export function scale(): number {
 }
 
 /** Builds under a rule publish nothing for fewer days. */
-const LEAST_DAYS = 4
+export const LEAST_DAYS = 4
 
 /** A share of the records: of the days, and of those of each day where few days are left. */
 export function scaled(raw: RawFiles): RawFiles {

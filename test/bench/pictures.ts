@@ -1,6 +1,4 @@
 /** Curves as SVG files, in the colors of the reader's theme. */
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { scaleLinear } from 'd3-scale'
 import { line } from 'd3-shape'
 import { type Html, html } from '../../pipeline/contract/html.ts'
@@ -17,7 +15,7 @@ import { GROUND, INK, LINE, QUIET, SERIES, seriesClass } from '../../pipeline/si
 import type { MeasuredCurve, MeasuredLine } from './curve.ts'
 import { lineText } from './report.ts'
 
-interface Picture {
+export interface Picture {
   id: string
   title: string
   curves: readonly MeasuredCurve[]
@@ -27,23 +25,14 @@ const [LEFT, TOP, BASE, TITLE_HEIGHT] = [60, 34, HEIGHT - 44, 40]
 const TICKS = 5
 const FONT = html`font-family="system-ui,sans-serif"`
 
-/** Writes one picture for curves over records and one for those over days, where there are any. */
-export async function writePictures(folder: string, curves: readonly MeasuredCurve[]): Promise<void> {
+/** One picture for curves over records and one for those over days, where there are any. */
+export function picturesOf(curves: readonly MeasuredCurve[]): Picture[] {
+  const over = (size: string) => curves.filter((curve) => curve.size === size)
   const pictures: Picture[] = [
-    {
-      id: 'cpu-by-records',
-      title: 'CPU time of a full build, by records',
-      curves: overSize(curves, 'million records'),
-    },
-    { id: 'cpu-by-days', title: 'CPU time of a build, by days of history', curves: overSize(curves, 'days') },
+    { id: 'cpu-by-records', title: 'CPU time of a full build, by records', curves: over('million records') },
+    { id: 'cpu-by-days', title: 'CPU time of a build, by days of history', curves: over('days') },
   ]
-  for (const picture of pictures) {
-    if (picture.curves.length > 0) await writeFile(join(folder, `${picture.id}.svg`), draw(picture))
-  }
-}
-
-function overSize(curves: readonly MeasuredCurve[], size: string): MeasuredCurve[] {
-  return curves.filter((curve) => curve.size === size)
+  return pictures.filter((picture) => picture.curves.length > 0)
 }
 
 /** A picture of lines, with title and description for those who do not see it. */

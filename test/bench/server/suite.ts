@@ -9,14 +9,16 @@ import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
 import { seededRandom } from '../../../pipeline/raw/sample/random.ts'
 import { startWorker } from '../../support/worker.ts'
 import type { Comparison, Measured, Suite } from '../comparison.ts'
+import { datasetteWindow, findPeers } from '../peers/peers.ts'
 import { cpuSeconds } from '../proc.ts'
 import type { Load, LoadResult } from './client.ts'
 import { builtDataset } from './dataset.ts'
-import { HAS_CORES, nginx, nginxProblem, onCore, type RunningServer, script, tokenboard } from './servers.ts'
+import { datasette, HAS_CORES, nginx, nginxProblem, onCore, type RunningServer, script, tokenboard } from './servers.ts'
 
 // A build refuses dates after tomorrow, so there are fewer days than have passed since the dataset began.
 const DATASET = { seed: 1, days: 600, models: 120 }
 const CONNECTIONS = 16
+const DATASETTE_ANSWERS = 50
 const ROUND_MS = 1500
 /** Under full load a release takes some seconds to be loaded, in a thread that gives way to answers. */
 const SWITCH_ROUND_MS = 15_000
@@ -37,14 +39,17 @@ export async function openSuite(): Promise<Suite> {
   const bench = await setUp()
   const problem = nginxProblem()
   const nginxComparisons = problem === undefined ? await againstNginx(bench) : []
+  const peers = await findPeers()
   return {
     comparisons: [
       ...(await againstFloor(bench)),
       ...(await againstNode(bench)),
       ...(await againstPlainWindows(bench)),
       ...nginxComparisons,
+      ...('python' in peers ? [await againstDatasette(bench, peers.python)] : []),
     ],
     skipped: [
+      ...('reason' in peers ? [`Datasette: ${peers.reason}`] : []),
       ...(problem === undefined ? [] : [`nginx: ${problem}`]),
       ...(HAS_CORES ? [] : ['servers and client share the cores: there is no taskset, or only one core']),
     ],
@@ -193,6 +198,28 @@ async function againstNginx({ ours, start, cpu, ask, folder, publicDir, authoriz
       baseline: cpu(files, [requestText(`/${PAGE}`, pageTag)], unchanged),
     },
   ]
+}
+
+/** Without a bar: Datasette asks SQLite for each answer, and knows no keys. Its answers are chunked, so `fetch` reads them. */
+async function againstDatasette({ ours, start, cpu, ask, folder, publicDir, authorization }: Bench, python: string) {
+  const { data } = JSON.parse((await answer(ours, RANKINGS, authorization)).body.toString())
+  const server = await start(datasette(python, publicDir, folder))
+  const url = `http://127.0.0.1:${server.port}${datasetteWindow(data[0].date, data.at(-1).date)}`
+  const askOnce = async () => {
+    const { rows } = (await (await fetch(url)).json()) as { rows: unknown[] }
+    if (rows.length !== data.length) throw new Error(`${rows.length} rows instead of ${data.length}`)
+  }
+  const baseline = async (): Promise<Measured> => {
+    const [before, began] = [cpuSeconds(server.pid), performance.now()]
+    for (let asked = 0; asked < DATASETTE_ANSWERS; asked += 1) await askOnce()
+    const cpuMicroseconds = ((cpuSeconds(server.pid) - before) / DATASETTE_ANSWERS) * 1e6
+    const seconds = (performance.now() - began) / 1000
+    return { value: cpuMicroseconds, details: { 'answers/s': DATASETTE_ANSWERS / seconds } }
+  }
+  return {
+    ...{ ...CPU_TIME, name: 'default window, plain', baselineName: 'Datasette, the same rows', baseline },
+    ours: cpu(ours, [ask(RANKINGS)], { status: 200 }),
+  }
 }
 
 async function againstNode(bench: Bench): Promise<Comparison[]> {
