@@ -5,16 +5,7 @@ import { type GroupedFile, regroup } from '../raw/files/group.ts'
 import { defineUsage } from '../raw/ingest.ts'
 import type { Source } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
-
-/**
- * Days are compared in batches of about this many records. Small ones are fastest, because their hashes stay in the
- * processor's cache. Days that share files are compared together, up to a limit on memory: otherwise the files would be
- * read once for each batch.
- */
-const RECORDS_PER_BATCH = { usual: 300_000, ofSharedFiles: 1_000_000 }
-
-/** Candidates are summed together until they have so many ids, which limits memory. */
-const IDS_PER_SUM = 50_000n
+import { IDS_PER_SUM, RECORDS_PER_BATCH } from './surplus-sizes.ts'
 
 export interface IdentifiedDay extends Record<string, bigint | number> {
   day_number: bigint
