@@ -19,7 +19,8 @@ export const rollup: Mutant[] = [
   },
   {
     name: 'days-of-two-batches',
-    promise: 'Duplicates of a date are subtracted once, also if its files have records of dates that are compared later.',
+    promise:
+      'Duplicates of a date are subtracted once, also if its files have records of dates that are compared later.',
     file: 'pipeline/rollup/surplus.sql',
     find: 'WHERE usage.day_number BETWEEN $first_day AND $last_day\n    AND usage',
     replace: 'WHERE $first_day <= $last_day\n    AND usage',
