@@ -51,7 +51,9 @@ type Present = ReadonlyMap<number, InputFile>
  * only the archive has and drops what only the state has, and lists rejected records again.
  */
 export async function settle(update: Update, request: RollupRequest, options: SettleOptions): Promise<void> {
-  const present = await options.database.transaction(() => updateState(update, request, options))
+  const { database } = options
+  const present = await database.transaction(() => updateState(update, request, options))
+  if (update.groups.length > 0) await database.script('settle/free_memory')
   // Not in that transaction, which would hold the rejected records of all files in memory.
   await keepRejects(update, present, options)
 }
