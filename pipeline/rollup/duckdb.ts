@@ -124,7 +124,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     const groups = counted ?? (await count(compared.fresh, reader))
     if (groups.length > 0 && isOfSums(source)) await checkNotRestated(database, keptFiles(known, compared, decisions))
     const update = { source, compared, decisions, groups, links }
-    await database.transaction(() => settle(update, request, options))
+    await settle(update, request, options)
     return hasIds
   } catch (error) {
     throw await links.naming(error)
