@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
@@ -13,17 +12,19 @@ import { advance, fromFirstDate, type Period, type Revision } from '../dataset/c
 import { firstDates } from '../dataset/first-dates.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
 import { NO_RESTATEMENTS, readCoverage, readRestatements } from '../release/ledger.ts'
-import { loadRelease } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
-import { datesOf, type PeriodFormat, pointerPath, revisionPath, revisionText } from './periods.ts'
+import { pointerPath, renderParquet, revisionPath, revisionText } from './periods.ts'
 import { createReleaseRows } from './release-rows.ts'
 
-/** Updates everything that depends on releases newer than `coverage.json`, which changes last: rerun after a stop. */
+/**
+ * Updates everything that depends on releases newer than `coverage.json`, which changes last: rerun after a stop. Returns the
+ * coverage of all releases; undefined without any.
+ */
 export async function followReleases(
   tree: NextTree,
   releases: readonly ReleaseName[],
   database: Database,
-): Promise<void> {
+): Promise<Coverage | undefined> {
   let coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
   const newer = behind(coverage, releases)
   let base = await coverageThatStands(tree, coverage, releases, database)
@@ -31,8 +32,10 @@ export async function followReleases(
     coverage = await followRelease(tree, { coverage, base }, release, database)
     base = coverage
   }
-  if (newer.length > 0 || coverage === undefined) return
-  await tree.replace(COVERAGE_PATH, toJson(fromFirstDate(coverage)))
+  if (newer.length > 0 || coverage === undefined) return coverage
+  const whole = fromFirstDate(coverage)
+  await tree.replace(COVERAGE_PATH, toJson(whole))
+  return whole
 }
 
 /** If the release of the coverage was withdrawn, the current release is processed again. */
@@ -53,7 +56,7 @@ async function coverageThatStands(
   if (coverage === undefined || releases.includes(coverage.release)) return coverage
   const newest = releases.findLast((release) => release < coverage.release)
   if (newest === undefined) return undefined
-  return advance(coverage, await loadRelease(database, tree.pathOf(releasePath(newest)))).coverage
+  return advance(coverage, await tree.load(newest, database)).coverage
 }
 
 async function followRelease(
@@ -63,7 +66,7 @@ async function followRelease(
   database: Database,
 ): Promise<Coverage> {
   const folder = tree.pathOf(releasePath(release))
-  const released = await loadRelease(database, folder)
+  const released = await tree.load(release, database)
   const { coverage, revisions, emptied } = advance(previous, released)
   await createReleaseRows(database, folder)
   await stageRevisions(tree, { asOf: released.manifest.as_of, revisions, emptied }, database)
@@ -77,46 +80,38 @@ async function followRelease(
 /** Expects the rows in the table `out_release_rows`. Existing revisions are kept: they are immutable. */
 async function stageRevisions(
   tree: NextTree,
-  change: { asOf: Timestamp; revisions: readonly Revision[]; emptied: readonly Period[] },
+  { asOf, revisions, emptied }: { asOf: Timestamp; revisions: readonly Revision[]; emptied: readonly Period[] },
   database: Database,
 ): Promise<void> {
+  const parquet = await renderParquet(revisions, tree.folder, database)
   const stage = async (revision: Revision) => {
     for (const format of PERIOD_FORMATS[revision.folder]) {
-      const bytes = await stageFormat(tree, revision, { format, asOf: change.asOf }, database)
+      const rendered = format === 'parquet' ? parquet.get(revision.name) : revisionText(revision, format, asOf)
+      if (rendered === undefined) throw new Error(`there is no Parquet file of ${revision.name}`)
+      const bytes = await stageRevision(tree, join(DATASET_PATH, revisionPath(revision, format)), rendered)
       await tree.write(join(DATASET_PATH, pointerPath(revision, format)), bytes)
     }
   }
-  await sideBySide(change.revisions, stage, SMALL_FILES_AT_ONCE)
-  for (const period of change.emptied) {
+  await sideBySide(revisions, stage, SMALL_FILES_AT_ONCE)
+  for (const period of emptied) {
     for (const format of PERIOD_FORMATS[period.folder]) {
       await tree.remove(join(DATASET_PATH, pointerPath(period, format)))
     }
   }
 }
 
-async function stageFormat(
-  tree: NextTree,
-  revision: Revision,
-  { format, asOf }: { format: PeriodFormat; asOf: Timestamp },
-  database: Database,
-): Promise<Buffer> {
-  const path = join(DATASET_PATH, revisionPath(revision, format))
+/** Stages a file of a revision, unless it is published already. Returns the bytes that are or will be published. */
+async function stageRevision(tree: NextTree, path: string, rendered: Buffer): Promise<Buffer> {
   const place = tree.pathOf(path)
   const published = await readIfAny(place)
-  if (format === 'parquet') {
-    if (published !== undefined) return published
-    const staged = await tree.reserve(path)
-    await database.run('release-rows/write_period', { ...datesOf(revision), path: staged })
-    await tree.folder.files.flush(staged)
-    return readFile(staged)
+  if (published === undefined) {
+    await tree.write(path, rendered)
+    return rendered
   }
-  const bytes = revisionText(revision, format, asOf)
-  if (published === undefined) await tree.write(path, bytes)
-  else if (!published.equals(bytes)) {
-    throw new BuildError(
-      `${place} is published with other rows, and revisions never change; ` +
-        'restore coverage.json and the files beside it from a backup',
-    )
-  }
-  return bytes
+  // Another version of DuckDB may write the same rows as other Parquet.
+  if (path.endsWith('.parquet') || published.equals(rendered)) return published
+  throw new BuildError(
+    `${place} is published with other rows, and revisions never change; ` +
+      'restore coverage.json and the files beside it from a backup',
+  )
 }

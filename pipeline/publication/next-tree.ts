@@ -1,8 +1,11 @@
 import { dirname, join } from 'node:path'
+import type { Database } from '../base/database.ts'
 import { type Content, isThere, linkTarget, namesIn, readIfAny, readTextIfAny } from '../base/files.ts'
 import { isFolder, moveInto } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
+import { type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { publishedPath } from '../contract/published-paths.ts'
+import { type LoadedRelease, loadRelease } from '../release/verify.ts'
 import {
   asideFolder,
   type PublicFolder,
@@ -27,6 +30,7 @@ export class NextTree {
   readonly #making = new Map<string, Promise<void>>()
   readonly #removed = new Map<Step, Set<string>>()
   readonly #inTheWay = new Map<Step, Set<string>>()
+  #loaded: LoadedRelease | undefined
 
   constructor(folder: PublicFolder, { isNewChain = false } = {}) {
     this.folder = folder
@@ -43,8 +47,9 @@ export class NextTree {
     return join(this.rootOf(path), path)
   }
 
-  /** Adds a folder already staged and flushed below `stagingRoot`. */
-  adopt(path: string): void {
+  /** Adds the folder of a release already staged and flushed below `stagingRoot`, and the release if it was read. */
+  adopt(path: string, loaded?: LoadedRelease): void {
+    this.#loaded = loaded
     const root = stagingRoot(this.folder.publicDir, publishedPath(path).step)
     this.#roots.set(path, root)
     this.#remember(join(root, dirname(path)))
@@ -56,6 +61,15 @@ export class NextTree {
 
   read(path: string): Promise<string | undefined> {
     return readTextIfAny(this.pathOf(path))
+  }
+
+  /** A release that will be found there. The last one is kept, because days and pages follow from the same rows. */
+  async load(release: ReleaseName, database: Database): Promise<LoadedRelease> {
+    const isKept = this.#loaded?.manifest.release === release
+    const loaded =
+      isKept && this.#loaded ? this.#loaded : await loadRelease(database, this.pathOf(releasePath(release)))
+    this.#loaded = loaded
+    return loaded
   }
 
   /** Stages a file unless the same content is already staged or published. */

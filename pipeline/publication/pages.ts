@@ -1,51 +1,70 @@
 import { hash } from 'node:crypto'
-import { join } from 'node:path'
-import { z } from 'zod'
-import { hashOfCode } from '../base/code.ts'
+import { hashOf, hashOfCode } from '../base/code.ts'
 import type { Database } from '../base/database.ts'
-import { readTextIfAny, replaceFile } from '../base/files.ts'
-import { jsonIfAny, toJson } from '../base/json.ts'
-import { sideBySide } from '../base/side-by-side.ts'
-import { COVERAGE_PATH, PAGE_FOLDERS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
-import { readFacts, type SiteFacts } from '../site/facts.ts'
+import { API_FILES, COVERAGE_PATH, PAGE_FOLDERS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
+import { renderRankingsDaily } from '../site/api.ts'
+import type { Bundle } from '../site/bundle.ts'
+import { type KnownFacts, readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
-import { renderSite } from '../site/render.ts'
 import { strayFiles } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
+import { noteRendered, type Rendered, readRendered, standingPages } from './rendered.ts'
 
-/** A cache in the state folder. */
-const RENDERED_FILE = 'pages.json'
-
-const Rendered = z.object({ source: z.string(), pages: z.record(z.string(), z.string()) })
-type Rendered = z.infer<typeof Rendered>
-
-/** The pages to write; none if nothing changed. Removes stale ones. Call `note` once all are in place. */
-export async function changedPages(
-  tree: NextTree,
-  { manifest, index }: Pick<SiteFacts, 'manifest' | 'index'>,
-  database: Database,
-): Promise<{ pages: Page[]; note: () => Promise<void> }> {
-  const { publicDir, stateDir, files } = tree.folder
-  const source = await sourceOf(tree, index)
-  const path = join(stateDir, RENDERED_FILE)
-  const previous = Rendered.safeParse(jsonIfAny(await readTextIfAny(path))).data
-  if (previous?.source === source && (await areInPlace(publicDir, previous))) return { pages: [], note: async () => {} }
-  const pages = await renderSite(await readFacts((each) => tree.rootOf(each), { manifest, index }, database))
-  // Assets stay, because open pages may still load them.
-  for (const stray of await strayFiles(publicDir, PAGE_FOLDERS, pages)) await tree.remove(stray, 'leftovers')
-  const hashes = Object.fromEntries(pages.map((page) => [page.path, hash('sha256', page.text)]))
-  return { pages, note: () => replaceFile(files, path, toJson({ source, pages: hashes } satisfies Rendered)) }
+/** The texts that follow from the releases alone. */
+export interface RenderedSite {
+  /** Those to write; none if nothing changed. */
+  pages: readonly Page[]
+  /** The API's answer with the ranking. */
+  ranking: Page
+  /** Notes what was rendered. Call it when all is in place. */
+  note: () => Promise<void>
 }
 
-async function sourceOf(tree: NextTree, index: SiteFacts['index']): Promise<string> {
+/** Renders pages and ranking, or takes the published ones if nothing changed. Removes stale pages. */
+export async function renderChanged(
+  tree: NextTree,
+  known: Omit<KnownFacts, 'rows'>,
+  database: Database,
+): Promise<RenderedSite> {
+  const { publicDir, stateDir, files } = tree.folder
+  const source = await sourceOf(tree, known.index)
+  const previous = await readRendered(stateDir)
+  if (previous?.source === source) {
+    const standing = await standingPages(publicDir, previous, Object.keys(previous.texts))
+    const ranking = standing?.find(({ path }) => path === API_FILES.rankings_daily)
+    if (ranking !== undefined) return { pages: [], ranking, note: async () => {} }
+  }
+  const { rows } = await tree.load(known.manifest.release, database)
+  const ranking = renderRankingsDaily(rows, known.manifest)
+  const { scripts, bundle } = await scriptsFor(publicDir, previous)
+  // Loaded only by builds that render.
+  const { renderSite } = await import('../site/render.ts')
+  const pages = renderSite(await readFacts((each) => tree.rootOf(each), { ...known, rows }, database), bundle)
+  // Assets stay, because open pages may still load them.
+  for (const stray of await strayFiles(publicDir, PAGE_FOLDERS, pages)) await tree.remove(stray, 'leftovers')
+  const note = () => noteRendered(stateDir, { source, scripts, pages: [...pages, ranking] }, files)
+  return { pages, ranking, note }
+}
+
+async function sourceOf(tree: NextTree, index: KnownFacts['index']): Promise<string> {
   const documents = [await tree.read(COVERAGE_PATH), await tree.read(RESTATEMENTS_PATH)]
   return hash('sha256', JSON.stringify([hashOfCode(), index, ...documents]))
 }
 
-async function areInPlace(publicDir: string, { pages }: Rendered): Promise<boolean> {
-  const isInPlace = async ([path, sha256]: [string, string]) => {
-    const text = await readTextIfAny(join(publicDir, path))
-    return text !== undefined && hash('sha256', text) === sha256
+/** The published scripts if they were made from the same sources, and otherwise new ones. */
+async function scriptsFor(
+  publicDir: string,
+  previous: Rendered | undefined,
+): Promise<{ scripts: Rendered['scripts']; bundle: Bundle }> {
+  // The second file pins esbuild and the libraries that go into the scripts.
+  const source = hash('sha256', JSON.stringify([hashOfCode(), hashOf('package-lock.json')]))
+  if (previous?.scripts.source === source) {
+    const { names, paths } = previous.scripts
+    const pages = await standingPages(publicDir, previous, paths)
+    if (pages !== undefined) return { scripts: previous.scripts, bundle: { names, pages } }
   }
-  return (await sideBySide(Object.entries(pages), isInPlace)).every(Boolean)
+  const { bundleBrowser } = await import('../site/bundle.ts')
+  const bundle = await bundleBrowser()
+  const { names, pages } = bundle
+  return { scripts: { source, names, paths: pages.map(({ path }) => path) }, bundle }
 }

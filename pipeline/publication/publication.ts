@@ -35,7 +35,7 @@ import { hasOwnUrl } from '../release/publisher.ts'
 import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
-import { renderMetadata } from '../site/render.ts'
+import { renderMetadata } from '../site/metadata.ts'
 import { icebergEntries, listedSizes, type Site } from './iceberg.ts'
 import { pointerPath, revisionPath } from './periods.ts'
 

@@ -15,13 +15,7 @@ import {
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
-import {
-  COVERAGE_PATH,
-  ICEBERG_FOLDER,
-  INDEX_PATH,
-  POINTER_PATH,
-  RESTATEMENTS_PATH,
-} from '../contract/published-paths.ts'
+import { ICEBERG_FOLDER, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { Retention } from '../contract/retention.ts'
 import type { Tombstone } from '../contract/tombstone.ts'
@@ -36,16 +30,16 @@ import {
   unlistedReleases,
   withStatus,
 } from '../release/index.ts'
-import { readCoverage, readRestatements } from '../release/ledger.ts'
-import { readManifest } from '../release/verify.ts'
-import { renderApi } from '../site/api.ts'
+import { readRestatements } from '../release/ledger.ts'
+import { type LoadedRelease, readManifest } from '../release/verify.ts'
+import { renderEmbeddingsModels } from '../site/api.ts'
 import { strayFiles } from './compare.ts'
 import { followReleases } from './follow.ts'
 import { followHistory } from './follow-history.ts'
 import { DATA_FILE, listedSize } from './iceberg.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree } from './next-tree.ts'
-import { changedPages } from './pages.ts'
+import { renderChanged } from './pages.ts'
 import { abandonStaging, closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 import { type Entry, publication } from './publication.ts'
 import { currentDataFiles } from './restore-files.ts'
@@ -145,10 +139,11 @@ async function grow({ saltOf }: PublicFolder, path: string, index: ReleaseIndex)
   return appendRelease(index, manifest, sha256, hasRule ? await saltOf(manifest.release) : undefined)
 }
 
-/** A release that is staged and verified. */
+/** A release that is staged and verified, and what was read when it was. */
 export interface Staged {
   path: string
   release: ReleaseName
+  loaded: LoadedRelease
 }
 
 /** Publishes a staged and verified release: stages everything that follows from it, then makes one switch to both. */
@@ -162,7 +157,7 @@ export async function publish(
   const { release } = staged
   const isNewChain = replaced.length > 0
   const tree = new NextTree(folder, { isNewChain })
-  tree.adopt(releasePath(release))
+  tree.adopt(releasePath(release), staged.loaded)
   const grown = withDropped(await grow(folder, staged.path, index), retention)
   if (isNewChain) await replaceChain(tree, release, replaced)
   await follow(tree, grown, database, async () => {
@@ -208,7 +203,7 @@ export async function publishWithdrawal(
   begin: () => Promise<void>,
 ): Promise<ReleaseIndex> {
   const tree = new NextTree(folder)
-  if (staged !== undefined) tree.adopt(releasePath(staged.release))
+  if (staged !== undefined) tree.adopt(releasePath(staged.release), staged.loaded)
   const grown = staged === undefined ? index : await grow(folder, staged.path, index)
   const begun = { releases, withdrawal, replacement: staged === undefined ? null : await identify(staged) }
   const next = withoutReleases(grown, begun)
@@ -252,13 +247,13 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   const manifest = await readManifest(path)
   const data = await currentDataFiles(tree, manifest, database)
   await eraseRestatements(tree, index)
-  await followReleases(tree, standingReleases(index), database)
-  const coverage = await readCoverage(tree.rootOf(COVERAGE_PATH))
+  const coverage = await followReleases(tree, standingReleases(index), database)
   if (coverage === undefined) throw new Error('there is no coverage of the releases')
   const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
   await followHistory(tree, index, manifest, database)
-  const api = await renderApi(data, manifest, tree.folder.dataDir)
-  const { pages, note } = await changedPages(tree, { manifest, index }, database)
+  const known = { manifest, index, coverage, restatements: restatements.restatements }
+  const { pages, ranking, note } = await renderChanged(tree, known, database)
+  const api = [ranking, await renderEmbeddingsModels(tree.folder.dataDir)]
   const manifests = new Map([[current.release, manifest]])
   const folders = keptReleases(index).map((release) => [release, tree.pathOf(releasePath(release))] as const)
   const sizes = await sizesOf(new Map(folders).set(current.release, data))

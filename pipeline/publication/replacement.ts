@@ -78,8 +78,7 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality: undefined })
   const path = await openStaging(folder.publicDir, release, folder.files)
   await stageRelease({ draft: manifest, rows, periods, texts, page, folder: path }, database, folder.files)
-  await verifyRelease(database, path)
-  return { path, release }
+  return { path, release, loaded: await verifyRelease(database, path) }
 }
 
 const UNEXPLAINED = { reason: 'unspecified', note: null } as const

@@ -28,11 +28,13 @@ import {
   PERIOD_FOLDERS,
   publishedPath,
 } from '../contract/published-paths.ts'
+import type { RankingRow } from '../contract/ranking.ts'
 import { isDataFile } from '../contract/release-files.ts'
 import { currentEntry, publishedFolders, readIndex, unlistedReleases } from '../release/index.ts'
 import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { verifyEntry, verifyRelease } from '../release/verify.ts'
 import { renderRankingsDaily } from '../site/api.ts'
+import { bundleBrowser } from '../site/bundle.ts'
 import { readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { renderSite } from '../site/render.ts'
@@ -107,15 +109,16 @@ async function verifyAll(
 ): Promise<VerifySummary> {
   const coverage = await readCoverage(root)
   const history = new ChainCheck(join(root, DATASET_PATH), { index, coverage }, database)
-  const manifests = await verifyReleases(database, root, { index, history, report })
+  const { manifests, rows } = await verifyReleases(database, root, { index, history, report })
   const manifest = manifests.get(current.release)
   if (manifest === undefined) throw new Error('the current release was not verified')
   if (coverage === undefined) throw missing(join(root, COVERAGE_PATH))
   const restatements = await readRestatements(root)
   const { files, notVerified } = await history.finish({ coverage, restatements })
   const absent = await verifyHistory(database, root, { index, manifest })
-  const api = await readApi(root, manifest)
-  const pages = withPages ? await renderSite(await readFacts(() => root, { manifest, index }, database)) : []
+  const api = [renderRankingsDaily(rows, manifest), await readEmbeddingsModels(root)]
+  const known = { manifest, rows, index, coverage, restatements: restatements.restatements }
+  const pages = withPages ? renderSite(await readFacts(() => root, known, database), await bundleBrowser()) : []
   const facts: Facts = { index, manifests, coverage, restatements, api, pages, site: await siteOf(root, base) }
   const outdated_pages = [...(await verifyEntries(root, facts, withPages)), ...absent]
   return {
@@ -149,12 +152,14 @@ async function verifyHistory(
   return []
 }
 
+/** Returns the manifests of releases that were not withdrawn, and the rows of the current one, which comes last. */
 async function verifyReleases(
   database: Database,
   root: string,
   { index, history, report }: { index: ReleaseIndex; history: ChainCheck; report: VerifyOptions['report'] },
-): Promise<Map<ReleaseName, Manifest>> {
+): Promise<{ manifests: Map<ReleaseName, Manifest>; rows: readonly RankingRow[] }> {
   const manifests = new Map<ReleaseName, Manifest>()
+  let rows: readonly RankingRow[] = []
   for (const entry of index.releases) {
     const folder = join(root, releasePath(entry.release))
     if (entry.status === 'withdrawn') await verifyWithdrawn(root, entry)
@@ -163,10 +168,11 @@ async function verifyReleases(
       verifyEntry(folder, release, entry)
       await history.follow(entry, release)
       manifests.set(entry.release, release.manifest)
+      rows = release.rows
       report(entry)
     }
   }
-  return manifests
+  return { manifests, rows }
 }
 
 /** Where the Iceberg table tells that it lies, if not at the publisher's URL. */
@@ -176,18 +182,14 @@ async function siteOf(root: string, base: string | undefined): Promise<Site | un
 }
 
 /** The list of embeddings models cannot be recomputed; the catalog lists its hash. */
-async function readApi(root: string, manifest: Manifest): Promise<Page[]> {
-  const [rankings, path] = [API_FILES.rankings_daily, API_FILES.embeddings_models]
+async function readEmbeddingsModels(root: string): Promise<Page> {
+  const path = API_FILES.embeddings_models
   const text = await readText(join(root, path))
   const catalog = parseJson(Catalog, await readText(join(root, CATALOG_FILE)), join(root, CATALOG_FILE), BuildError)
   if (hash('sha256', text) !== catalog.api.embeddings_models.sha256) {
     throw new BuildError(`${join(root, path)} is not the file that ${CATALOG_FILE} lists; make build restores it`)
   }
-  const answer = await renderRankingsDaily(join(root, releasePath(manifest.release)), manifest)
-  return [
-    { path: rankings, text: answer },
-    { path, text },
-  ]
+  return { path, text }
 }
 
 async function verifyEntries(root: string, facts: Facts, withPages: boolean): Promise<string[]> {

@@ -157,7 +157,8 @@ async function enterAll(
     database,
     numbers.map((file_id) => `${file_id}`),
   )
-  const known = fresh.length > 0 ? await knownFiles(database) : []
+  const isReplacing = fresh.some(({ replaces }) => replaces !== undefined)
+  const known = isReplacing ? await knownFiles(database) : []
   const records = new Map(known.map((file) => [file.file_id, file.open_records]))
   const all: FileDecisions[] = [decisions, { forget: [...unlisted, ...moved], keep: [] }]
   for (const [position, file] of fresh.entries()) {
@@ -194,6 +195,7 @@ async function findDuplicates(
 }
 
 async function filesToCompare(database: Database, days: readonly IdentifiedDay[]): Promise<StateFile[]> {
+  if (days.length === 0) return []
   const wanted = new Set(days.map((day) => day.file_id))
   return (await listFiles(database)).filter((file) => wanted.has(file.file_id))
 }
@@ -221,7 +223,8 @@ async function placesOf(
 async function keepRejects(update: Update, present: Present, options: SettleOptions): Promise<void> {
   const { database, rejectsFolder, files } = options
   const names = await filesToWrite(database, update.source.name, rejectsFolder)
-  const wanting = (await listFiles(database)).filter((file) => present.has(file.file_id) && names.has(file.name))
+  const all = names.size === 0 ? [] : await listFiles(database)
+  const wanting = all.filter((file) => present.has(file.file_id) && names.has(file.name))
   const places = await placesOf(update, present, wanting)
   await writeRejects(database, places.values(), rejectsFolder, files)
   await database.transaction(() => noteRejects(database))

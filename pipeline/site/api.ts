@@ -10,10 +10,9 @@ import { writeJson } from '../base/text.ts'
 import { CATALOGUE_FILE, inListOrder, SHIPPED_CATALOGUE } from '../contract/embeddings-catalogue.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { API_FILES } from '../contract/published-paths.ts'
-import { RankingRow, TOP_MODELS } from '../contract/ranking.ts'
-import { daysBetween } from '../contract/utc-date.ts'
+import { type RankingRow, rowsSince } from '../contract/ranking.ts'
+import { mostRecentCompletedDay } from '../contract/utc-date.ts'
 import { resolveWindow } from '../contract/window.ts'
-import { readText } from '../release/read-back.ts'
 import type { Page } from './layout.ts'
 
 /** The sort key. Other fields stay as they are, in order: `catalog import` has checked them. */
@@ -22,25 +21,16 @@ const Model = z.custom<z.infer<typeof Ordered>>((value) => Ordered.safeParse(val
   error: 'must be an object with an id and the number created',
 })
 
-/** The API's answers to requests without parameters as of a release. */
-export async function renderApi(releaseFolder: string, manifest: Manifest, dataDir: string): Promise<Page[]> {
-  return [
-    { path: API_FILES.rankings_daily, text: await renderRankingsDaily(releaseFolder, manifest) },
-    { path: API_FILES.embeddings_models, text: await embeddingsModels(dataDir) },
-  ]
+/** The API's answer to a request for the ranking without parameters, as of a release with these rows. */
+export function renderRankingsDaily(rows: readonly RankingRow[], { as_of, version }: Manifest): Page {
+  const window = resolveWindow({}, mostRecentCompletedDay(new Date(as_of)))
+  const text = writeJson(rowsSince(rows, window.start_date), { as_of, ...window, version }).toString()
+  return { path: API_FILES.rankings_daily, text }
 }
 
-/** The ranking of the default window as of a release, from its files alone. */
-export async function renderRankingsDaily(folder: string, { as_of, version }: Manifest): Promise<string> {
-  const window = resolveWindow({}, new Date(as_of))
-  const text = await readText(join(folder, 'rankings-daily.ndjson.gz'))
-  const lines = text.toString().split('\n').slice(0, -1)
-  const days = daysBetween(window.start_date, window.end_date) + 1
-  const rows = lines
-    .slice(-days * (TOP_MODELS + 1))
-    .map((line) => RankingRow.parse(JSON.parse(line)))
-    .filter(({ date }) => date >= window.start_date)
-  return writeJson(rows, { as_of, ...window, version }).toString()
+/** The API's answer to a request for embeddings models without parameters. */
+export async function renderEmbeddingsModels(dataDir: string): Promise<Page> {
+  return { path: API_FILES.embeddings_models, text: await embeddingsModels(dataDir) }
 }
 
 /** The published list of embeddings models. Throws `CliError` for an invalid catalogue. */

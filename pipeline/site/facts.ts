@@ -1,19 +1,15 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
-import { BuildError } from '../base/errors.ts'
 import { statsIfAny } from '../base/files.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import type { Coverage, Restatement } from '../contract/ledger.ts'
 import { type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
-import { COVERAGE_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { readModels } from '../dataset/models-file.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
-import { readCoverage, readRestatements } from '../release/ledger.ts'
-import { readBack } from '../release/read-back.ts'
 import { PAGE_FILE } from './release-page.ts'
 
 /** The published facts that all pages outside releases are rendered from. Equal facts give equal bytes. */
@@ -30,18 +26,18 @@ export interface SiteFacts {
   restatements: readonly Restatement[]
 }
 
-/** Reads the facts. `rootOf` returns the folder of a published path, staged or not. Throws `BuildError`. */
+/** What is known of a release before its pages are rendered. */
+export type KnownFacts = Pick<SiteFacts, 'manifest' | 'rows' | 'index' | 'coverage' | 'restatements'>
+
+/** Reads the other facts. `rootOf` returns the folder of a published path, staged or not. Throws `BuildError`. */
 export async function readFacts(
   rootOf: (path: string) => string,
-  { manifest, index }: Pick<SiteFacts, 'manifest' | 'index'>,
+  known: KnownFacts,
   database: Database,
 ): Promise<SiteFacts> {
+  const { manifest, rows, index } = known
   const place = releasePath(manifest.release)
   const folder = join(rootOf(place), place)
-  const rows = await readBack(database, folder, 'daily')
-  const coverage = await readCoverage(rootOf(COVERAGE_PATH))
-  if (coverage === undefined) throw new BuildError(`${rootOf(COVERAGE_PATH)} holds no ${COVERAGE_PATH}`)
-  const { restatements } = await readRestatements(rootOf(RESTATEMENTS_PATH))
   const paged = await pagedReleases(rootOf, index)
   // Early releases had no models.csv.
   const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)
@@ -50,7 +46,7 @@ export async function readFacts(
     : modelFacts({ rows, periods: undefined })
   const models = listed.filter(({ days }) => days > 0)
   const release = `${place}/`
-  return { manifest, dataset: describeDataset(manifest), release, rows, models, index, paged, coverage, restatements }
+  return { ...known, dataset: describeDataset(manifest), release, models, paged }
 }
 
 async function pagedReleases(rootOf: (path: string) => string, { releases }: ReleaseIndex): Promise<Set<ReleaseName>> {

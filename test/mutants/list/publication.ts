@@ -2,6 +2,23 @@ import type { Mutant } from '../mutant.ts'
 
 export const publication: Mutant[] = [
   {
+    name: 'damaged-scripts-are-published-again',
+    promise:
+      'A published script stands for the one that was made from its sources only if it has the hash that was noted.',
+    file: 'pipeline/publication/rendered.ts',
+    find: "text !== undefined && hash('sha256', text) === texts[path]",
+    replace: 'text !== undefined',
+    tests: ['test/publication/pages.test.ts'],
+  },
+  {
+    name: 'scripts-of-other-sources-stay',
+    promise: "The browser's scripts are made again when their sources or the libraries have changed.",
+    file: 'pipeline/publication/pages.ts',
+    find: 'if (previous?.scripts.source === source) {',
+    replace: 'if (previous !== undefined) {',
+    tests: ['test/publication/pages.test.ts'],
+  },
+  {
     name: 'expired-snapshots-stay',
     promise: 'The snapshots of dropped and withdrawn releases expire with them: their manifests go in the same switch.',
     file: 'pipeline/publication/publish.ts',
