@@ -27,16 +27,14 @@ export function sendFromMemory(reply: FastifyReply, status: number, head: Head, 
 const JSON_HEAD = headOf({ 'content-type': CONTENT_TYPE_OF.json })
 
 /** Sends JSON of the store, from memory or when it was read. Without a promise where it can: one costs as much. */
-export function sendStored(reply: FastifyReply, json: string | Promise<string>): undefined | Promise<FastifyReply> {
-  if (typeof json === 'string') {
-    sendJson(reply, json)
-    return undefined
-  }
-  return json.then((text) => sendJson(reply, text)).then(() => reply)
+export function sendStored(reply: FastifyReply, json: Buffer | Promise<Buffer>): undefined | Promise<FastifyReply> {
+  if (json instanceof Promise) return json.then((bytes) => sendJson(reply, bytes)).then(() => reply)
+  sendJson(reply, json)
+  return undefined
 }
 
-function sendJson(reply: FastifyReply, json: string): void {
-  const raw = begin(reply, 200, JSON_HEAD, Buffer.byteLength(json))
+function sendJson(reply: FastifyReply, json: Buffer): void {
+  const raw = begin(reply, 200, JSON_HEAD, json.length)
   if (reply.request.method === 'HEAD') raw.end()
   else raw.end(json)
 }

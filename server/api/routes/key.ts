@@ -24,7 +24,7 @@ interface CurrentKeyDependencies {
 
 /** `GET /key` (SPECIFICATION.md § Endpoints 3, API.md): the caller's key and its usage. */
 export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentKeyDependencies): void {
-  const answers = storeMemory<string>(store, MEMORY_BYTES, (body) => body.length)
+  const answers = storeMemory<Buffer>(store, MEMORY_BYTES, (body) => body.length)
   const dayOf = currentDay()
   app.route({
     method: ['GET', 'HEAD'],
@@ -39,11 +39,11 @@ export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentK
     },
   })
 
-  async function bodyFor(key: ApiKey, instant: Date): Promise<string> {
+  async function bodyFor(key: ApiKey, instant: Date): Promise<Buffer> {
     const entries = await usage.ofKey(key.hash)
     const freeRequests = await usage.freeRequests(key.creator_user_id, toUtcDate(instant))
     const response: CurrentKeyResponse = { data: describe(key, entries, freeRequests, instant) }
-    return JSON.stringify(response)
+    return Buffer.from(JSON.stringify(response))
   }
 }
 

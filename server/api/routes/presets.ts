@@ -37,7 +37,7 @@ export const PresetsQuery = z.object({
 
 /** The operations on presets (SPECIFICATION.md § Endpoints 1 and 2; read-only ones in API.md). */
 export function presetRoutes(app: FastifyInstance, { presets, store }: { presets: Presets; store: Store }): void {
-  const answers = storeMemory<string>(store, MEMORY_BYTES, (body) => body.length)
+  const answers = storeMemory<Buffer>(store, MEMORY_BYTES, (body) => body.length)
   createVersion(app, presets)
   listPresets(app, presets)
   readPreset(app, presets, answers)
@@ -71,7 +71,7 @@ function listPresets(app: FastifyInstance, presets: Presets): void {
   })
 }
 
-function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory<string>): void {
+function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory<Buffer>): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
     url: '/presets/:slug',
@@ -81,7 +81,7 @@ function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory
       const { slug } = request.params
       const read = async () => {
         const data = found(await presets.find({ workspace_id, slug }))
-        return JSON.stringify({ data } satisfies PresetResponse)
+        return Buffer.from(JSON.stringify({ data } satisfies PresetResponse))
       }
       return sendStored(reply, answers.get(`${workspace_id} ${slug}`, read, request.storeState))
     },
@@ -102,7 +102,7 @@ function listVersions(app: FastifyInstance, presets: Presets): void {
   })
 }
 
-function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemory<string>): void {
+function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemory<Buffer>): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
     url: '/presets/:slug/versions/:version',
@@ -112,7 +112,7 @@ function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemor
       const { slug, version } = request.params
       const read = async () => {
         const data = found(await presets.findVersion({ workspace_id, slug }, version))
-        return JSON.stringify({ data } satisfies PresetVersionResponse)
+        return Buffer.from(JSON.stringify({ data } satisfies PresetVersionResponse))
       }
       return sendStored(reply, answers.get(`${workspace_id} ${slug} ${version}`, read, request.storeState))
     },
