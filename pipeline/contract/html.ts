@@ -1,13 +1,16 @@
+const SPECIAL = /[&<>"']/
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
 /** Escapes text for HTML content and quoted attributes. Model names come from logs and may hold anything. */
 export function escapeHtml(text: string): string {
+  if (!SPECIAL.test(text)) return text
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
 }
 
 export function html(strings: TemplateStringsArray, ...values: (string | number | Html | readonly Html[])[]): Html {
-  const parts = strings.map((text, position) => text + toHtml(values[position]))
-  return new Html(parts.join(''))
+  let text = strings[0] ?? ''
+  for (const [position, value] of values.entries()) text += toHtml(value) + (strings[position + 1] ?? '')
+  return new Html(text)
 }
 
 export class Html {
@@ -18,11 +21,10 @@ export class Html {
   }
 }
 
-function toHtml(value: string | number | Html | readonly Html[] | undefined): string {
-  if (value === undefined) return ''
-  if (value instanceof Html) return value.text
-  if (typeof value === 'object') return value.map((piece) => piece.text).join('')
-  return escapeHtml(String(value))
+function toHtml(value: string | number | Html | readonly Html[]): string {
+  if (typeof value === 'string') return escapeHtml(value)
+  if (typeof value === 'number') return String(value)
+  return value instanceof Html ? value.text : value.map((piece) => piece.text).join('')
 }
 
 /** Escapes text for XML and drops the control characters it forbids. */

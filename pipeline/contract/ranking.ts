@@ -56,3 +56,8 @@ export function toTimestamp(instant: Date): Timestamp {
 export function sumTokens(rows: readonly Pick<RankingRow, 'total_tokens'>[]): bigint {
   return rows.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
 }
+
+/** The rows from a date on, of rows in published order. */
+export function rowsSince<Row extends Pick<RankingRow, 'date'>>(rows: readonly Row[], first: UtcDate): Row[] {
+  return rows.slice(rows.findLastIndex(({ date }) => date < first) + 1)
+}

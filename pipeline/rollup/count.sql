@@ -1,4 +1,5 @@
--- Sums the records of new and changed files into core_sums, batch by batch, and enters the sums into the state.
+-- Sums the records of new and changed files into core_sums, batch by batch, and enters the sums into the state. Read them
+-- from core_all_sums (sums.sql).
 
 -- name: create_sums
 -- File x UTC day x model name as written x own visibility x API key x BYOK x reject reason x reason why the counts of a
@@ -126,7 +127,7 @@ SET records = CASE WHEN reject_reason IS NULL THEN identified_records ELSE recor
 
 -- name: records_by_file
 -- Malformed records included.
-SELECT link, sum(records)::BIGINT AS records FROM core_sums GROUP BY link
+SELECT link, sum(records)::BIGINT AS records FROM core_all_sums GROUP BY link
 
 -- name: restated
 -- Days of missing files of which new files have records too.
@@ -138,7 +139,7 @@ FROM state_sums
 JOIN state_files USING (file_id)
 WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)
   AND reject_reason IS NULL
-  AND day_number IN (SELECT day_number FROM core_sums WHERE reject_reason IS NULL)
+  AND day_number IN (SELECT day_number FROM core_all_sums WHERE reject_reason IS NULL)
 ORDER BY ALL
 
 -- name: create_file_numbers
@@ -149,15 +150,15 @@ CREATE OR REPLACE TEMP TABLE core_file_numbers (link VARCHAR, file_id INTEGER)
 INSERT INTO state_sums BY NAME
 WITH ids AS MATERIALIZED (
   SELECT contributor, contributor_id(contributor) AS id
-  FROM (SELECT DISTINCT contributor FROM core_sums WHERE contributor IS NOT NULL)
+  FROM (SELECT DISTINCT contributor FROM core_all_sums WHERE contributor IS NOT NULL)
 )
 SELECT
   file_id,
-  core_sums.* EXCLUDE (link, contributor, note_kind, note_name, note_tokens, paths_found),
+  sums.* EXCLUDE (link, contributor, note_kind, note_name, note_tokens, paths_found),
   ids.id AS contributor
-FROM core_sums
+FROM core_all_sums AS sums
 JOIN core_file_numbers USING (link)
-LEFT JOIN ids ON core_sums.contributor = ids.contributor
+LEFT JOIN ids ON sums.contributor = ids.contributor
 
 -- name: keep_notes
 -- Only the 100 most frequent notes of each kind and file: a key that is spelled anew in every record would be a note
@@ -165,7 +166,7 @@ LEFT JOIN ids ON core_sums.contributor = ids.contributor
 INSERT INTO state_notes
 WITH notes AS (
   SELECT file_id, note_kind, note_name, sum(records)::BIGINT AS records, sum(note_tokens)::HUGEINT AS tokens
-  FROM core_sums
+  FROM core_all_sums
   JOIN core_file_numbers USING (link)
   WHERE note_kind IS NOT NULL
   GROUP BY ALL
@@ -178,7 +179,7 @@ QUALIFY row_number() OVER (PARTITION BY file_id, note_kind ORDER BY records DESC
 INSERT INTO state_notes
 WITH found AS (
   SELECT file_id, sum(records)::BIGINT AS records, bit_or(paths_found) AS paths_found
-  FROM core_sums
+  FROM core_all_sums
   JOIN core_file_numbers USING (link)
   GROUP BY file_id
 )

@@ -11,6 +11,7 @@ import { isOfSums } from '../raw/sources.ts'
 import { countTexts } from './count-text.ts'
 import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
+import { Sums, type SumsOptions } from './sums.ts'
 
 /** A batch is full when it has so many bytes in so many files. DuckDB's progress within a batch is rough. */
 const BATCH = { bytes: 128_000_000, files: 4 }
@@ -23,16 +24,18 @@ export async function countRecords(
   source: Source,
   groups: readonly InputGroup[],
   contents: Contents,
-  request: Pick<RollupRequest, 'onProgress'>,
+  { request, room }: { request: Pick<RollupRequest, 'onProgress'>; room: SumsOptions },
 ): Promise<void> {
-  await database.run('count/create_sums')
+  const sums = await Sums.create(database, room)
   const files = await countTexts(database, source, groups, contents)
+  if (!isOfSums(source)) await sums.makeRoom()
   const [stage, bytes] = [`read ${source.name}`, bytesOf(files)]
   let done = 0
   for (const batch of batches(files)) {
     const size = bytesOf(batch)
     const report = (share: number) => request.onProgress({ stage, share: (done + share * size) / bytes, bytes })
     await countBatch(database, source, regroup(batch), report)
+    if (!isOfSums(source)) await sums.makeRoom()
     done += size
     report(0)
   }

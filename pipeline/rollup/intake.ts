@@ -105,10 +105,17 @@ export interface OpenedEngine {
   found: FoundFiles[]
 }
 
-async function foldersOfSources({ folder, sources }: Sources, found: readonly FoundFiles[]): Promise<string[]> {
+/** The folders that raw files lie in, without those within others. */
+function foldersOfSources({ folder, sources }: Sources, found: readonly FoundFiles[]): string[] {
   const entries = sources.flatMap(({ files }) => files.filter((entry) => !isObjectUrl(entry)))
   const named = entries.map((entry) => folderOfEntry(entry, folder))
-  return [...new Set([...named, ...foldersOf(found.flatMap(({ files }) => files))])]
+  const real = found.flatMap(({ files }) => foldersOf(files))
+  const outer: string[] = []
+  for (const each of [...named, ...real].sort()) {
+    const last = outer.at(-1)
+    if (each !== last && !each.startsWith(`${last}/`)) outer.push(each)
+  }
+  return outer
 }
 
 /** Opens the engine and the verified archive, and confines the database. Throws `CliError` for a wrong ENGINE. */
@@ -122,7 +129,7 @@ export async function openEngine(
   const lastCredible = given ?? lastCredibleDate(synthetic && asOf > clock ? asOf : clock)
   await setCredibleDates(database, lastCredible)
   const found = await sideBySide(sources.sources, (source) => findInputFiles(source, sources))
-  await database.confine([...reach, ...(await foldersOfSources(sources, found))])
+  await database.confine([...reach, ...foldersOfSources(sources, found)])
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
   const contributorKey = () => secret.keyFor('contributors')
@@ -137,7 +144,7 @@ export async function openEngine(
       '--reread is for ClickHouse, whose final days are queried once; raw files are read again when they change',
     )
   }
-  const options = { ...common, linkFolder: join(folder, 'inputs') }
+  const options = { ...common, linkFolder: join(folder, 'inputs'), scratchFolder: folder, found }
   return { engine: createDuckDbEngine(options), archive, lastCredible, found }
 }
 

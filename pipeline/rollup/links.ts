@@ -47,7 +47,7 @@ export class Links {
 
   /** Reads new files to their end. Of text the records are summed, as far as that is possible. */
   readAndSum(files: readonly InputFile[], onProgress: (progress: Progress) => unknown): Contents {
-    return this.#read(files, layoutOf(this.#source), onProgress)
+    return this.#read(files, areManySmall(files) ? undefined : layoutOf(this.#source), onProgress)
   }
 
   #read(
@@ -101,6 +101,14 @@ export class Links {
     return first
   }
 }
+
+/** DuckDB reads a thousand small files as cheaply as they are summed here, and keeps no sums of each until all are read. */
+function areManySmall(files: readonly InputFile[]): boolean {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  return files.length > MANY.files && bytes < files.length * MANY.bytesEach
+}
+
+const MANY = { files: 1000, bytesEach: 65_536 }
 
 /** Limits the search to minutes. */
 const MOST_BYTES_SEARCHED = 8 * 2 ** 30

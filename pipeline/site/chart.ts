@@ -1,8 +1,8 @@
-import { line } from 'd3-shape'
 import { type Html, html, withoutControls } from '../contract/html.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import {
   colored,
+  coordinate,
   type EndLabel,
   endLabels,
   type Frame,
@@ -40,7 +40,6 @@ interface Drawing {
 }
 
 const WIDEST_BAR = 60
-const DIGITS = 1
 const TITLE_HEIGHT = 40
 const LEGEND_CHARACTERS = 60
 
@@ -97,7 +96,7 @@ function drawStack({ dates, series, provisionalFrom }: Chart): Drawing {
   const named = dates.map((_, position) => series.some(({ values }) => values[position] != null))
   const tops = stackedSums(series, dates.length)
   const frame = frameOf(dates, greatestOf(tops))
-  const runs = runsOf(named)
+  const runs = runsOf(named, (isNamed) => isNamed)
   const layers = series.map((one, position) => {
     const top = (index: number) => frame.y(Number(tops[position]?.[index] ?? 0n))
     const shapes = runs.map((run) => layer(run, frame, top))
@@ -124,9 +123,8 @@ function drawLines({ dates, series, provisionalFrom }: Chart): Drawing {
   const frame = frameOf(dates, greatestOf(series.map(({ values }) => values)))
   const lines = series.map((one, position) => {
     const y = (index: number) => frame.y(Number(one.values[index] ?? 0n))
-    const runs = runsOf(one.values.map((value) => value !== null))
-    const path = line<number>(frame.x, y).digits(DIGITS)
-    const strokes = runs.filter((run) => run.length > 1).map((run) => path(run) ?? '')
+    const runs = runsOf(one.values, (value) => value !== null)
+    const strokes = runs.filter((run) => run.length > 1).map((run) => polyline(run, frame, y))
     // A line of zero length with round ends is a dot.
     const dots = runs
       .filter((run) => run.length === 1)
@@ -155,10 +153,13 @@ function fillOf({ rest = false }: Series): Html {
 
 function layer(run: readonly number[], frame: Frame, top: (index: number) => number): string {
   const [first = 0] = run
-  const edge = line<number>(frame.x, top).digits(DIGITS)(run) ?? ''
-  if (run.length > 1) return `${edge}V${frame.base}H${round(frame.x(first))}Z`
+  if (run.length > 1) return `${polyline(run, frame, top)}V${frame.base}H${round(frame.x(first))}Z`
   const width = Math.min(frame.step, WIDEST_BAR)
   return `M${round(frame.x(first) - width / 2)},${frame.base}V${round(top(first))}h${round(width)}V${frame.base}Z`
+}
+
+function polyline(run: readonly number[], { x }: Frame, y: (index: number) => number): string {
+  return `M${run.map((index) => `${coordinate(x(index))},${coordinate(y(index))}`).join('L')}`
 }
 
 function stackedSums(series: readonly Series[], length: number): bigint[][] {
@@ -170,16 +171,19 @@ function stackedSums(series: readonly Series[], length: number): bigint[][] {
 }
 
 function greatestOf(lists: readonly (readonly (bigint | null)[])[]): number {
-  return lists.flat().reduce<number>((greatest, value) => Math.max(greatest, Number(value ?? 0n)), 0)
+  let greatest = 0n
+  for (const list of lists) for (const value of list) if (value !== null && value > greatest) greatest = value
+  return Number(greatest)
 }
 
-function runsOf(flags: readonly boolean[]): number[][] {
+/** The positions of the values that pass, those that follow each other together. */
+function runsOf<Value>(values: readonly Value[], passes: (value: Value) => boolean): number[][] {
   const runs: number[][] = []
-  for (const [position, isThere] of flags.entries()) {
-    if (!isThere) continue
-    if (position > 0 && flags[position - 1]) runs.at(-1)?.push(position)
-    else runs.push([position])
-  }
+  let run: number[] = []
+  values.forEach((value, position) => {
+    if (!passes(value)) run = []
+    else if (run.push(position) === 1) runs.push(run)
+  })
   return runs
 }
 

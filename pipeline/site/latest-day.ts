@@ -1,4 +1,4 @@
-import { OTHER, type RankingRow, sumTokens } from '../contract/ranking.ts'
+import { OTHER, type RankingRow, rowsSince, sumTokens } from '../contract/ranking.ts'
 import { addDays, type UtcDate } from '../contract/utc-date.ts'
 
 const DAYS_BACK = 7
@@ -30,10 +30,9 @@ export interface LatestDay {
 export function latestDay(rows: readonly RankingRow[]): LatestDay {
   const date = rows.at(-1)?.date ?? ''
   const weekBefore = addDays(date, -DAYS_BACK)
-  const now = rows.filter((row) => row.date === date)
-  const before = new Map(
-    rows.filter((row) => row.date === weekBefore).map((row) => [row.model_permaslug, BigInt(row.total_tokens)]),
-  )
+  const now = rowsSince(rows, date)
+  const ofWeekBefore = rowsSince(rows, weekBefore).filter((row) => row.date === weekBefore)
+  const before = new Map(ofWeekBefore.map((row) => [row.model_permaslug, BigInt(row.total_tokens)]))
   const named = new Set(now.map(({ model_permaslug }) => model_permaslug))
   const changeOf = (slug: string): WeekChange => {
     const tokens = before.get(slug)

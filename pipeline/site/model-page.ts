@@ -1,9 +1,9 @@
 import { counted, formatInteger, formatShare, formatTokens } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
-import { type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
+import { type RankingRow, sumTokens, TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
-import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'
+import { addDays, datesBetween, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { lineChart } from './chart.ts'
@@ -41,15 +41,24 @@ function lookAtAll({ manifest, rows, models }: SiteFacts): Whole {
     months: tokensByMonth(rows),
     variants,
     slugs: new Set(slugs),
-    dates: Array.from({ length: count }, (_, day) => addDays(end_date, day + 1 - count)),
+    dates: datesBetween(addDays(end_date, 1 - count), end_date),
   }
 }
 
 function tokensByMonth(rows: readonly RankingRow[]): Map<string, bigint> {
-  const months = new Map<string, bigint>()
-  for (const { date, total_tokens } of rows) {
-    const month = date.slice(0, 7)
-    months.set(month, (months.get(month) ?? 0n) + BigInt(total_tokens))
+  return new Map(byMonth(rows).map(([month, own]) => [month, sumTokens(own)]))
+}
+
+/** Months and what they have, of a list in the order of its dates. */
+function byMonth<Dated extends { date: UtcDate }>(list: readonly Dated[]): [month: string, own: Dated[]][] {
+  const months: [string, Dated[]][] = []
+  let [month, own]: [string, Dated[]] = ['', []]
+  for (const each of list) {
+    if (own.length === 0 || !each.date.startsWith(month)) {
+      ;[month, own] = [each.date.slice(0, 7), []]
+      months.push([month, own])
+    }
+    own.push(each)
   }
   return months
 }
@@ -127,12 +136,13 @@ function chartOf(
 }
 
 function monthsTable(list: readonly Appearance[], whole: ReadonlyMap<string, bigint>): Html {
-  const months = [...Map.groupBy(list, ({ date }) => date.slice(0, 7))].toReversed()
-  const rows = months.map(([month, days]) => {
-    const tokens = days.reduce((sum, day) => sum + day.tokens, 0n)
-    const best = days.reduce((rank, day) => Math.min(rank, day.rank), TOP_MODELS)
-    return [month, days.length, best, formatShare(tokens, whole.get(month) ?? 0n), formatInteger(tokens)]
-  })
+  const rows = byMonth(list)
+    .toReversed()
+    .map(([month, days]) => {
+      const tokens = days.reduce((sum, day) => sum + day.tokens, 0n)
+      const best = days.reduce((rank, day) => Math.min(rank, day.rank), TOP_MODELS)
+      return [month, days.length, best, formatShare(tokens, whole.get(month) ?? 0n), formatInteger(tokens)]
+    })
   const numbers = [`Days in the top ${TOP_MODELS}`, 'Best rank', 'Share of all tokens', 'Tokens']
   return table('Months in which it was named', { words: ['Month'], numbers }, rows)
 }

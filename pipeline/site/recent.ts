@@ -1,6 +1,6 @@
 import { counted } from '../base/numbers.ts'
 import { byCodePoints } from '../contract/code-points.ts'
-import { OTHER, type RankingRow } from '../contract/ranking.ts'
+import { OTHER, type RankingRow, rowsSince } from '../contract/ranking.ts'
 import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import type { Chart, Series } from './chart.ts'
 
@@ -19,7 +19,7 @@ export function recentDays(rows: readonly RankingRow[]): Recent {
   const dates = windowOf(rows)
   const position = new Map(dates.map((date, index) => [date, index]))
   const sums = new Map<string, bigint>()
-  const recent = rows.filter(({ date }) => position.has(date))
+  const recent = rowsSince(rows, dates[0] ?? '')
   for (const { model_permaslug: slug, total_tokens } of recent) {
     if (slug !== OTHER) sums.set(slug, (sums.get(slug) ?? 0n) + BigInt(total_tokens))
   }

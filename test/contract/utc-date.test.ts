@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
-import { UtcDate } from '../../pipeline/contract/utc-date.ts'
+import { utc } from '@date-fns/utc'
+import { addDays as addDaysTo } from 'date-fns/addDays'
+import { parseISO } from 'date-fns/parseISO'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { addDays, DATASET_START, daysBetween, UtcDate } from '../../pipeline/contract/utc-date.ts'
 
 /** As the calendar of JavaScript has it: slower, and so not what requests are checked with. */
 function isDate(text: string): boolean {
@@ -9,7 +13,7 @@ function isDate(text: string): boolean {
 
 const two = (number: number) => String(number).padStart(2, '0')
 
-test('takes exactly the dates of the calendar', () => {
+it('takes exactly the dates of the calendar', () => {
   const years = ['0000', '0001', '1600', '1900', '1999', '2000', '2023', '2024', '2025', '2100', '2400', '9999']
   for (const year of years) {
     for (let month = 0; month < 100; month += month < 14 ? 1 : 17) {
@@ -21,7 +25,7 @@ test('takes exactly the dates of the calendar', () => {
   }
 })
 
-test('takes no other form of a date', () => {
+it('takes no other form of a date', () => {
   for (const text of [
     '',
     '2025-1-01',
@@ -32,4 +36,19 @@ test('takes no other form of a date', () => {
     '2025/01/01',
   ])
     expect(UtcDate.safeParse(text).success, text).toBe(false)
+})
+
+it('counts days as date-fns does', () => {
+  const [around, apart] = [fc.integer({ min: -50_000, max: 50_000 }), fc.integer({ min: -1000, max: 1000 })]
+  fc.assert(
+    fc.property(around, apart, (offset, days) => {
+      const dateAt = (count: number) =>
+        addDaysTo(parseISO(DATASET_START, { in: utc }), count, { in: utc })
+          .toISOString()
+          .slice(0, 10)
+      const [first, last] = [dateAt(offset), dateAt(offset + days)]
+      expect(addDays(first, days)).toBe(last)
+      expect(daysBetween(first, last)).toBe(days)
+    }),
+  )
 })

@@ -19,8 +19,8 @@ interface ContentReading {
   layout?: TextLayout | undefined
 }
 
-/** Starting threads costs more than reading as many bytes. */
-const LEAST_BYTES_FOR_THREADS = 8_000_000
+/** Starting threads costs more than reading as many bytes, and asking one more than reading a file of so many. */
+const LEAST_BYTES_FOR_THREADS = { all: 8_000_000, each: 65_536 }
 
 /** Reads the contents of raw files in the background, in order. */
 export class Contents {
@@ -50,7 +50,9 @@ export class Contents {
   async #read(files: readonly InputFile[], reading: ContentReading): Promise<Content[]> {
     const texts = files.filter(isText)
     const bytes = texts.reduce((sum, file) => sum + file.bytes, 0)
-    const threads = bytes < LEAST_BYTES_FOR_THREADS ? undefined : new TextThreads(texts.length)
+    const isWorthThreads =
+      bytes >= LEAST_BYTES_FOR_THREADS.all && bytes >= texts.length * LEAST_BYTES_FOR_THREADS.each
+    const threads = isWorthThreads ? new TextThreads(texts.length) : undefined
     const stop = () => void threads?.close()
     reading.signal.addEventListener('abort', stop)
     try {

@@ -1,4 +1,4 @@
-import { COMPLETION, COST, IDENTIFIED, PROMPT, type RecordValues } from './groups.ts'
+import { PLACES, type RecordValues } from './groups.ts'
 import type { Role } from './layout.ts'
 import { isDigit, TimestampReader } from './timestamp.ts'
 
@@ -29,8 +29,8 @@ export function csvFields(values: RecordValues, delimiter: number, isUtc: boolea
   const same = (read: FieldReader) => quotable(read, read)
   return (role, key) => {
     if (role === 'timestamp') return same(timestampReader(values, isUtc))
-    if (role === 'prompt') return same(countReader(values, PROMPT))
-    if (role === 'completion') return same(countReader(values, COMPLETION))
+    if (role === 'prompt') return same(countReader(values, PLACES.prompt))
+    if (role === 'completion') return same(countReader(values, PLACES.completion))
     if (role === 'cost') return same(costReader(values))
     if (role === 'key') return text((stops) => keyReader(values, key, stops))
     if (role === 'id') return text((stops) => idReader(values, stops))
@@ -55,7 +55,7 @@ function endOfText(bytes: Uint8Array, start: number, stops: Uint8Array): number 
 function idReader(values: RecordValues, stops: Uint8Array): FieldReader {
   return (bytes, position) => {
     const end = endOfText(bytes, position, stops)
-    values.summed[IDENTIFIED] = end > position ? 1 : 0
+    values.summed[PLACES.id] = end > position ? 1 : 0
     return end
   }
 }
@@ -117,7 +117,7 @@ function costReader({ summed }: RecordValues): FieldReader {
       fraction = position - begin
       if (fraction === 0 || fraction > MOST_FRACTION_DIGITS) return -1
     }
-    summed[COST] = units * (UNITS[fraction] as number)
+    summed[PLACES.cost] = units * (UNITS[fraction] as number)
     return position
   }
 }
@@ -126,9 +126,9 @@ function costReader({ summed }: RecordValues): FieldReader {
 export function jsonFields(values: RecordValues, isUtc: boolean): FieldReaders {
   return (role, key) => {
     if (role === 'timestamp') return stringOf(timestampReader(values, isUtc))
-    if (role === 'prompt') return numberOrNull(values, PROMPT, countReader(values, PROMPT))
-    if (role === 'completion') return numberOrNull(values, COMPLETION, countReader(values, COMPLETION))
-    if (role === 'cost') return numberOrNull(values, COST, costReader(values))
+    if (role === 'prompt') return numberOrNull(values, PLACES.prompt, countReader(values, PLACES.prompt))
+    if (role === 'completion') return numberOrNull(values, PLACES.completion, countReader(values, PLACES.completion))
+    if (role === 'cost') return numberOrNull(values, PLACES.cost, costReader(values))
     if (role === 'key') return jsonKeyReader(values, key)
     if (role === 'id') return jsonIdReader(values)
     return endOfScalar
@@ -174,7 +174,7 @@ function jsonIdReader({ summed }: RecordValues): FieldReader {
   return (bytes, position) => {
     const end = endOfScalar(bytes, position)
     const isEmpty = isAt(bytes, position, NULL) || (bytes[position] === QUOTE && end === position + 2)
-    summed[IDENTIFIED] = isEmpty ? 0 : 1
+    summed[PLACES.id] = isEmpty ? 0 : 1
     return end
   }
 }

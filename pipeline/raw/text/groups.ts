@@ -29,8 +29,8 @@ export interface TextGroups {
   sums: Float64Array
 }
 
-/** The places of what is summed. */
-export const [IDENTIFIED, PROMPT, COMPLETION, COST] = [0, 1, 2, 3] as const
+/** The places of what is summed, by the role of its column. */
+export const PLACES = { id: 0, prompt: 1, completion: 2, cost: 3 } as const
 const SUMMED = 4
 
 /** The values of the record that is being read. */
@@ -74,6 +74,7 @@ const WIDTH = 1 + 2 * SUMMED
 /** Adds records up by day and raw texts. */
 export class GroupSums {
   readonly #values: RecordValues
+  readonly #places: readonly number[]
   readonly #keys: number
   /** Groups, from 1, by their hashes; 0 for none. Always more than there are groups, as a power of two. */
   #slots = new Int32Array(GROUPS_AT_FIRST * SLOTS_PER_GROUP)
@@ -86,8 +87,10 @@ export class GroupSums {
   #textBytes = 0
   #sums = new Float64Array(GROUPS_AT_FIRST * WIDTH)
 
-  constructor(values: RecordValues) {
+  /** `places` are those of the sums that records have. */
+  constructor(values: RecordValues, places: readonly number[]) {
     this.#values = values
+    this.#places = places
     this.#keys = values.starts.length
     this.#bounds = new Int32Array(GROUPS_AT_FIRST * this.#keys + 1)
   }
@@ -98,16 +101,20 @@ export class GroupSums {
     if (group < 0) return false
     const sums = this.#sums
     const { summed } = this.#values
-    let at = group * WIDTH
-    sums[at] = (sums[at] as number) + 1
-    for (let each = 0; each < SUMMED; each++) {
-      const sum = (sums[++at] as number) + (summed[each] as number)
-      const isOver = sum >= CARRY
-      sums[at] = isOver ? sum - CARRY : sum
-      at++
-      if (isOver) sums[at] = (sums[at] as number) + 1
+    const first = group * WIDTH
+    sums[first] = (sums[first] as number) + 1
+    for (const place of this.#places) {
+      const at = first + 1 + 2 * place
+      const sum = (sums[at] as number) + (summed[place] as number)
+      sums[at] = sum
+      if (sum >= CARRY) this.#carry(at)
     }
     return true
+  }
+
+  #carry(at: number): void {
+    this.#sums[at] = (this.#sums[at] as number) - CARRY
+    this.#sums[at + 1] = (this.#sums[at + 1] as number) + 1
   }
 
   /** All groups. `columns` are the names of the key columns, `orders` those of the columns that records have. */
@@ -222,10 +229,10 @@ export function* groupRows({ columns, orders, days, orderOf, texts, bounds, sums
       }),
       has: orders[orderOf[group] ?? 0] ?? [],
       records: BigInt(sums[at] ?? 0),
-      identified: total(IDENTIFIED),
-      prompt: total(PROMPT),
-      completion: total(COMPLETION),
-      cost: total(COST),
+      identified: total(PLACES.id),
+      prompt: total(PLACES.prompt),
+      completion: total(PLACES.completion),
+      cost: total(PLACES.cost),
     }
   }
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { csvFields, type FieldReader, type FieldReaders, jsonFields } from './fields.ts'
-import { GroupSums, RecordValues, type TextGroups } from './groups.ts'
+import { FixedText } from './fixed-text.ts'
+import { GroupSums, PLACES, RecordValues, type TextGroups } from './groups.ts'
 import type { TextColumn, TextLayout } from './layout.ts'
 import { endOfLine, membersOf } from './members.ts'
 
@@ -14,10 +15,10 @@ export interface TextForm extends TextLayout {
 interface RecordOrder {
   /** The schema's columns that it has. */
   has: readonly string[]
-  before: readonly Uint8Array[]
+  before: readonly FixedText[]
   fields: readonly FieldReader[]
   /** Behind the last value, with the line end. */
-  end: Uint8Array
+  end: FixedText
 }
 
 const [LINE_FEED, CARRIAGE_RETURN] = [0x0a, 0x0d]
@@ -45,12 +46,14 @@ export class PlainRecords {
   readonly #orders: RecordOrder[] = []
   #order: RecordOrder | undefined
   #isOver = false
+  /** The bytes that are being read. */
+  #view: DataView = new DataView(new ArrayBuffer(0))
 
   constructor(form: TextForm) {
     this.#form = form
     this.#keys = form.columns.filter(({ role }) => role === 'key')
     this.#values = new RecordValues(this.#keys.length)
-    this.#sums = new GroupSums(this.#values)
+    this.#sums = new GroupSums(this.#values, placesOf(form))
     const delimiter = form.csv?.delimiter.charCodeAt(0)
     this.#readers =
       delimiter === undefined ? jsonFields(this.#values, form.isUtc) : csvFields(this.#values, delimiter, form.isUtc)
@@ -106,6 +109,7 @@ export class PlainRecords {
   #readRecords(bytes: Buffer, begin: number): number {
     const withoutEnd = this.lineEnd === 'CRLF' ? 2 : 1
     let { records, longest } = this
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     let position = begin
     while (position < bytes.length) {
       const blank = endOfLine(bytes, position)
@@ -127,16 +131,16 @@ export class PlainRecords {
 
   /** The position behind the record; -1 if it has another order, or is not plain. */
   #readRecord({ before, fields, end }: RecordOrder, bytes: Uint8Array, start: number): number {
+    const view = this.#view
     let position = start
     this.#values.hash = 0
     for (let place = 0; place < fields.length; place++) {
-      const text = before[place] as Uint8Array
-      for (let at = 0; at < text.length; at++) if (bytes[position++] !== text[at]) return -1
+      position = (before[place] as FixedText).endIn(bytes, view, position)
+      if (position < 0) return -1
       position = (fields[place] as FieldReader)(bytes, position)
       if (position < 0) return -1
     }
-    for (let at = 0; at < end.length; at++) if (bytes[position++] !== end[at]) return -1
-    return position
+    return end.endIn(bytes, view, position)
   }
 
   #readInOtherOrder(bytes: Buffer, start: number): number {
@@ -163,8 +167,19 @@ export class PlainRecords {
     const fields = columns.map((column) =>
       column === undefined ? this.#readers('ignored', -1) : this.#readers(column.role, this.#keys.indexOf(column)),
     )
-    this.#orders.push({ has: columns.flatMap((each) => each?.column ?? []), before, fields, end })
+    this.#orders.push({
+      has: columns.flatMap((each) => each?.column ?? []),
+      before: before.map((text) => new FixedText(text)),
+      fields,
+      end: new FixedText(end),
+    })
     this.#startOrder(this.#orders.length - 1)
     return true
   }
+}
+
+/** Where the sums of a file's columns are. */
+function placesOf({ columns, csv }: TextForm): number[] {
+  const present = columns.filter(({ name }) => csv === undefined || csv.names.includes(name))
+  return present.flatMap(({ role }) => (role in PLACES ? [PLACES[role as keyof typeof PLACES]] : []))
 }

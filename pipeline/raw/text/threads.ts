@@ -1,4 +1,6 @@
+import { getCompileCacheDir } from 'node:module'
 import { availableParallelism } from 'node:os'
+import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { BuildError } from '../../base/errors.ts'
 import type { OnRead } from '../files/decompress.ts'
@@ -17,7 +19,8 @@ export class TextThreads {
 
   constructor(files: number) {
     const threads = Math.min(availableParallelism(), MOST_THREADS, files)
-    this.#all = Array.from({ length: threads }, () => new Worker(new URL('./thread.ts', import.meta.url)))
+    const script = new URL('./thread.ts', import.meta.url)
+    this.#all = Array.from({ length: threads }, () => new Worker(script, { env: environmentOfThread() }))
     this.#idle = [...this.#all]
   }
 
@@ -54,4 +57,10 @@ export class TextThreads {
   async close(): Promise<void> {
     await Promise.all(this.#all.map((worker) => worker.terminate()))
   }
+}
+
+/** Compiled modules are only found from the start of a thread on. */
+function environmentOfThread(): Record<string, string> {
+  const ofThisNode = getCompileCacheDir()
+  return ofThisNode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisNode) }
 }

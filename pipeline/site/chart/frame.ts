@@ -93,6 +93,15 @@ export function colored(color: number | 'rest', shapes: Html): Html {
   return html`<g class="${seriesClass(color)}" color="${light}">${shapes}</g>`
 }
 
+const COORDINATES: string[] = []
+
+/** A coordinate to a tenth of a pixel, as text. Each text is made once: all charts together have a few thousand. */
+export function coordinate(value: number): string {
+  const tenths = Math.round(value * 10)
+  COORDINATES[tenths] ??= String(tenths / 10)
+  return COORDINATES[tenths]
+}
+
 /** To a tenth of a pixel. */
 export function round(value: number): number {
   return Math.round(value * 10) / 10

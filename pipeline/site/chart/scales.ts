@@ -39,12 +39,20 @@ export function tokenScale(greatest: number, height: number): { at(tokens: numbe
 
 /** As many dates as fit: every few days, or firsts of months for long spans. */
 function tickPositions(dates: readonly UtcDate[], width: number): { positions: number[]; areMonths: boolean } {
-  const all = [...dates.keys()]
   const days = DAY_STEPS.find((step) => (dates.length - 1) / step <= width / WIDEST_DAY)
-  if (days !== undefined) return { positions: all.filter((position) => position % days === 0), areMonths: false }
+  if (days !== undefined)
+    return { positions: positionsOf(dates, (_, position) => position % days === 0), areMonths: false }
   const months = MONTH_STEPS.find((step) => (dates.length - 1) / (step * SHORT_MONTH) <= width / WIDEST_MONTH) ?? DECADE
-  const isNamed = (date = '') => date.endsWith('-01') && monthNumber(date) % months === 0
-  return { positions: all.filter((position) => isNamed(dates[position])), areMonths: true }
+  const isNamed = (date: UtcDate) => date.endsWith('-01') && monthNumber(date) % months === 0
+  return { positions: positionsOf(dates, isNamed), areMonths: true }
+}
+
+function positionsOf(dates: readonly UtcDate[], passes: (date: UtcDate, position: number) => boolean): number[] {
+  const positions: number[] = []
+  dates.forEach((date, position) => {
+    if (passes(date, position)) positions.push(position)
+  })
+  return positions
 }
 
 function monthNumber(date: UtcDate): number {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { Database } from '../../../pipeline/base/database.ts'
+import { realFiles } from '../../../pipeline/base/files.ts'
 import { sourceColumns } from '../../../pipeline/raw/files/columns.ts'
 import { Contents } from '../../../pipeline/raw/files/content.ts'
 import { describeFile, type InputFile } from '../../../pipeline/raw/files/find.ts'
@@ -41,7 +42,7 @@ function sourceOf(settings: Record<string, unknown> = {}): Source {
   return Source.parse({ name: 'any', schema: 'canonical', files: ['*'], visibility: 'public', ...settings })
 }
 
-/** What `core_sums` has of files: summed while they are read, or by DuckDB alone. */
+/** The sums of files: added up while they are read and kept on disk, or by DuckDB alone and kept in memory. */
 async function countedOf(source: Source, files: readonly InputFile[], isSummed: boolean): Promise<string[]> {
   const { signal } = new AbortController()
   const wanted = sourceColumns(source)
@@ -49,10 +50,11 @@ async function countedOf(source: Source, files: readonly InputFile[], isSummed: 
   const contents = new Contents(files, { wanted, signal, onRead: () => {}, layout })
   const place = await mkdtemp(join(folder, 'links-'))
   const groups = await groupFiles(database, source, await linkFiles(files, place, { wanted, contents }))
-  await countRecords(database, source, groups, contents, { onProgress: () => {} })
+  const room = { folder: join(place, 'more'), files: realFiles, ...(isSummed && { mostRows: 1 }) }
+  await countRecords(database, source, groups, contents, { request: { onProgress: () => {} }, room })
   const path = join(place, 'sums')
   await database.execute(
-    `COPY (SELECT * REPLACE (parse_filename(link) AS link) FROM core_sums ORDER BY ALL) TO '${path}' (FORMAT json)`,
+    `COPY (SELECT * REPLACE (parse_filename(link) AS link) FROM core_all_sums ORDER BY ALL) TO '${path}' (FORMAT json)`,
   )
   return (await readFile(path, 'utf8')).split('\n')
 }
