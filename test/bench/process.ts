@@ -15,8 +15,9 @@ const CLOCK = join(import.meta.dirname, 'clock.ts')
 
 /** Runs a program of this Node as `runProcess` does; where AS_OF lies ahead, the clock of the program is there too. */
 export function runNode(words: readonly string[], environment: Record<string, string> = {}): Promise<Measured> {
-  const options = ['--disable-warning=ExperimentalWarning', '--import', CLOCK]
-  return runProcess(process.execPath, [...options, ...words], environment)
+  const { AS_OF = '' } = environment
+  const clock = Date.parse(AS_OF) > Date.now() ? ['--import', CLOCK] : []
+  return runProcess(process.execPath, ['--disable-warning=ExperimentalWarning', ...clock, ...words], environment)
 }
 
 /**

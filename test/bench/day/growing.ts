@@ -1,40 +1,33 @@
 import { existsSync } from 'node:fs'
-import { cp, link, mkdir, readdir, rm } from 'node:fs/promises'
+import { cp, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, rawFolder } from '../build.ts'
 import type { Measured } from '../comparison.ts'
 import { type RawFiles, writeDay, writeSources } from '../records.ts'
 
-const AS_IT_WAS = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true }
-
-/** A dataset in `folder` that is built once, and to which the same new day comes again and again. */
+/** A dataset in `folder` that is built once, and then grows by a day with each build. */
 export function growingDataset(raw: RawFiles, folder: string) {
-  const [built, kept] = [join(folder, 'built'), join(folder, 'kept')]
-  const buildDays = (days: number, hour = 1): Promise<Measured> => build(folder, built, days, { isFresh: false, hour })
+  const files = join(folder, 'raw')
+  const buildAll = async (hour = 1): Promise<Measured> => {
+    const days = (await readdir(files)).length
+    return build(folder, join(folder, 'built'), days, { isFresh: false, hour })
+  }
   const prepare = async () => {
-    await linkFiles(await rawFolder(raw), join(folder, 'raw'))
+    await cp(await rawFolder(raw), files, { recursive: true })
     await writeSources(folder)
-    await buildDays(raw.days)
-    await cp(built, kept, AS_IT_WAS)
-    await writeDay(join(folder, 'raw'), raw.days, raw)
+    await buildAll()
   }
   const buildNewDay = async () => {
-    if (!existsSync(kept)) await prepare()
-    await rm(built, { recursive: true })
-    await cp(kept, built, AS_IT_WAS)
-    return buildDays(raw.days + 1)
+    if (!existsSync(files)) await prepare()
+    await writeDay(files, (await readdir(files)).length, raw)
+    return buildAll()
   }
   return {
     buildNewDay,
-    /** Without any change, an hour after the new day was built. */
+    /** Without any change, an hour after the last new day was built. */
     buildAgain: async () => {
-      if (!existsSync(kept)) await buildNewDay()
-      return buildDays(raw.days + 1, 2)
+      if (!existsSync(files)) await buildNewDay()
+      return buildAll(2)
     },
   }
-}
-
-async function linkFiles(from: string, to: string): Promise<void> {
-  await mkdir(to, { recursive: true })
-  for (const name of await readdir(from)) await link(join(from, name), join(to, name))
 }
