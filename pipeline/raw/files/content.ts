@@ -50,8 +50,7 @@ export class Contents {
   async #read(files: readonly InputFile[], reading: ContentReading): Promise<Content[]> {
     const texts = files.filter(isText)
     const bytes = texts.reduce((sum, file) => sum + file.bytes, 0)
-    const isWorthThreads =
-      bytes >= LEAST_BYTES_FOR_THREADS.all && bytes >= texts.length * LEAST_BYTES_FOR_THREADS.each
+    const isWorthThreads = bytes >= LEAST_BYTES_FOR_THREADS.all && bytes >= texts.length * LEAST_BYTES_FOR_THREADS.each
     const threads = isWorthThreads ? new TextThreads(texts.length) : undefined
     const stop = () => void threads?.close()
     reading.signal.addEventListener('abort', stop)
