@@ -2,6 +2,22 @@ import type { Mutant } from '../mutant.ts'
 
 export const raw: Mutant[] = [
   {
+    name: 'header-ends-within-quotes',
+    promise: 'A header is read from a short head only if it ends there, and not within quotes.',
+    file: 'pipeline/raw/files/columns.ts',
+    find: 'return quotes % 2 === 0 ? line : undefined',
+    replace: 'return line',
+    tests: ['test/raw/files/columns.test.ts'],
+  },
+  {
+    name: 'data-behind-a-small-file',
+    promise: 'A small compressed file with data behind its end stops the build, as a large one does.',
+    file: 'pipeline/raw/files/decompress.ts',
+    find: 'if (engine.bytesWritten < stored.length) throw dataAfter()',
+    replace: '',
+    tests: ['test/raw/files/decompress.test.ts'],
+  },
+  {
     name: 'charges-of-a-group-all-misread',
     promise: 'A charge that cannot be read is counted as misread, and those beside it are not.',
     file: 'pipeline/raw/ingest.sql',

@@ -2,6 +2,14 @@ import type { Mutant } from '../mutant.ts'
 
 export const rollup: Mutant[] = [
   {
+    name: 'sums-on-disk-are-forgotten',
+    promise: 'Sums that were written to disk count like those in memory.',
+    file: 'pipeline/rollup/sums.ts',
+    find: '[...this.#written]',
+    replace: '[path]',
+    tests: ['test/rollup/sums.test.ts'],
+  },
+  {
     name: 'equal-bytes-in-one-place',
     promise: 'Files of equal bytes have the same records only if the columns in their paths have the same values.',
     file: 'pipeline/rollup/survey.ts',
