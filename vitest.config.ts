@@ -12,6 +12,7 @@ const MOCKED = [
   'test/golden/**/*.test.ts',
   'test/cases.test.ts',
   'test/publication/new-chain.test.ts',
+  'test/rollup/surplus.test.ts',
   'test/server/app.test.ts',
 ]
 

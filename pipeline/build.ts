@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { PipelineConfig } from './base/config.ts'
 import type { Database } from './base/database.ts'
-import type { Effects } from './base/effects.ts'
+import type { BuildEvent, Effects } from './base/effects.ts'
 import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
@@ -47,9 +47,11 @@ import {
   outsideDays,
   publishedWarnings,
   type RecordCounts,
+  writeQuality,
 } from './dataset/records.ts'
 import { type Restated, restatedBy } from './dataset/restated.ts'
 import { type ChosenChain, findChain, keepChain, previewChain } from './publication/chosen-chain.ts'
+import { basisOf, isToldAgain, keepLastBuild, readLastBuild, repeatBuild } from './publication/last-build.ts'
 import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
 import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
@@ -68,7 +70,7 @@ import {
 } from './release/disclosed.ts'
 import { type CurrentRelease, type DisclosureControl, openControl, rankingRule } from './release/disclosure-control.ts'
 import { type DraftChanges, describeChanges, type Explanation } from './release/draft-changes.ts'
-import { currentEntry, standingReleases } from './release/index.ts'
+import { checkNotBefore, currentEntry, standingReleases } from './release/index.ts'
 import { publicHashes } from './release/input-names.ts'
 import { type Input, keepFacts, keptWarnings } from './release/inputs.ts'
 import { readCoverage } from './release/ledger.ts'
@@ -86,12 +88,13 @@ import {
   isSynthetic,
   leaveSample,
   namedSources,
+  type OpenedEngine,
   openEngine,
   readRecords,
   withObjects,
 } from './rollup/intake.ts'
 import { forgetRereads, wasReread } from './rollup/state.ts'
-import { KeySpendLedger, writeUsage } from './rollup/usage.ts'
+import { KeySpendLedger, type UsageLines, usageLines, writeUsage } from './rollup/usage.ts'
 import { type Workspace, withScratch, withWorkspace } from './rollup/workspace.ts'
 import { embeddingsModels } from './site/api.ts'
 
@@ -167,38 +170,66 @@ export async function build(
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
     const { database, folder, publicDir, stateDir, secret } = workspace
-    const { files, report } = effects
-    const published = { publicDir, dataDir: config.dataDir, stateDir, files, report, saltOf: saltsOf(secret) }
+    const { files } = effects
+    const { dataDir } = config
+    const published = { publicDir, dataDir, stateDir, files, report: effects.report, saltOf: saltsOf(secret) }
     const { index, completed } = dryRun ? await previewChain(publicDir) : await recover(published, database)
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)
     const chain = await findChain(index, { config, synthetic, publicDir, newChain, completed, dryRun }, effects)
     checkNotBefore(asOf, chain.index)
-    const publisher = await readPublisher(config.dataDir, synthetic)
-    const sampleFolder = dryRun ? join(folder, 'sample') : resolve(config.dataDir, 'raw/sample')
+    const publisher = await readPublisher(dataDir, synthetic)
+    const sampleFolder = dryRun ? join(folder, 'sample') : resolve(dataDir, 'raw/sample')
     const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
     checkRetention(chain.index, chosen.retention)
     const sources = await withObjects(chosen, workspace, config, effects)
     for (const message of await describeUnread(sources)) effects.report({ kind: 'notice', message })
     const current = await findCurrent(index, publicDir, synthetic, database)
-    const kept = { dataDir: config.dataDir, synthetic, secret, report: effects.report }
+    const kept = { dataDir, synthetic, secret, report: effects.report }
     const protection = protectionOf(sources)
     const facts = contributorFacts(sources)
     const control = await openControl(sources.disclosure, { ...kept, protection, facts, current, accepted })
     const intake = { config, asOf, sources, synthetic, publisher, reread, control, mayFollowSample: !synthetic }
-    const { draft, usage } = await prepare(workspace, intake, effects)
+    const opened = await openEngine(workspace, intake, effects)
+    const isPlain = !synthetic && !dryRun && !newChain && control.dates === undefined && accepted.length === 0
+    const readBasis = async () => (isPlain ? basisOf(workspace, { ...intake, ...opened }) : undefined)
+    const known = await readLastBuild({ stateDir, dataDir }, await readBasis())
+    if (known !== undefined) {
+      await repeatBuild(known, intake, stateDir, effects)
+      return { ...(known.last.summary as BuildSummary), published: await measure(publicDir) }
+    }
+    const events: BuildEvent[] = []
+    const report = (event: BuildEvent) => {
+      if (isToldAgain(event)) events.push(event)
+      effects.report(event)
+    }
+    const { draft, usage, quality } = await prepare(workspace, opened, intake, { ...effects, report })
     const summary = await release(
       draft,
       { chain, folder: published, sources, accepted, dryRun, explanation },
       database,
-      effects,
+      { ...effects, report },
     )
     if (dryRun) return summary
     // The release is published: an interrupt must no longer fail the build.
     if (!effects.signal.aborted) await forgetRereads(database)
-    await writeUsage(usage, asOf, config.dataDir, files)
+    await writeUsage(usage, asOf, dataDir, files)
+    const basis = effects.signal.aborted ? undefined : await readBasis()
+    if (basis !== undefined)
+      await keepLastBuild(stateDir, { basis, events, summary: unchanged(summary), quality, usage }, files)
     return { ...summary, published: await measure(publicDir) }
   })
+}
+
+/** The summary of a build that finds nothing new after this one. */
+function unchanged({
+  data_version: _,
+  restated: _dates,
+  dropped: _files,
+  new_chain: _chain,
+  ...facts
+}: BuildSummary): BuildSummary {
+  return { ...facts, outcome: 'unchanged' }
 }
 
 /**
@@ -240,14 +271,14 @@ export interface ReleaseInputs extends Intake {
 /** Reads, ranks and checks: everything before the decision whether to make a release. */
 export async function prepare(
   workspace: Workspace,
+  { engine, archive, lastCredible }: OpenedEngine,
   intake: ReleaseInputs,
   effects: Effects,
-): Promise<{ draft: ReleaseDraft; usage: KeySpendLedger }> {
+): Promise<{ draft: ReleaseDraft; usage: UsageLines; quality: object }> {
   const { database, stateDir } = workspace
   const { asOf, sources, synthetic, publisher, control } = intake
   const lastDate = mostRecentCompletedDay(asOf)
   const rule = rankingRule(control, lastDate)
-  const { engine, archive, lastCredible } = await openEngine(workspace, intake, effects)
   if (intake.mayFollowSample === true) await leaveSample(workspace, archive)
   const account = new Account()
   const usage = new KeySpendLedger()
@@ -263,9 +294,8 @@ export async function prepare(
   const findings = await findOddities(database, sources.usageSources, account, isRuled)
   const warnings = findings.map(toWarning)
   const published_share = share.published
-  const facts = { as_of: toTimestamp(asOf), records, published_share, warnings }
-  const detail = { ...facts, ...account.detail, outside: outsideDays(ranking) }
-  await replaceFile(effects.files, join(stateDir, 'quality.json'), toJson(detail))
+  const quality = { records, published_share, warnings, ...account.detail, outside: outsideDays(ranking) }
+  await writeQuality(quality, asOf, stateDir, effects.files)
   const disclosed = disclose(control, protectionOf(sources), ranking, releaseName(toTimestamp(asOf)))
   if (disclosed !== undefined) {
     await replaceFile(effects.files, join(stateDir, DISCLOSURE_FILE), toJson(disclosureDetail(disclosed)))
@@ -296,7 +326,8 @@ export async function prepare(
   }
   const { names } = sources.registry
   const measured = { account, records, share, findings, disclosure }
-  return { draft: { manifest, ranking, names, ingredients, ...measured, control, disclosed }, usage }
+  const draft = { manifest, ranking, names, ingredients, ...measured, control, disclosed }
+  return { draft, usage: usageLines(usage), quality }
 }
 
 async function rankRollup(
@@ -395,7 +426,7 @@ function warningsOf({ release, disclosure }: Manifest, path: string, dataDir: st
 }
 
 function reportStart({ notice }: ChosenChain, { report }: Effects): void {
-  if (notice !== undefined) report({ kind: 'notice', message: notice })
+  if (notice !== undefined) report({ kind: 'notice', message: notice, isNews: true })
 }
 
 async function publishRelease(
@@ -432,14 +463,6 @@ async function publishRelease(
   } finally {
     await abandonStaging(folder.publicDir, files)
   }
-}
-
-function checkNotBefore(asOf: Date, index: ReleaseIndex): void {
-  const latest = index.releases.at(-1)
-  if (latest === undefined || toTimestamp(asOf) >= latest.as_of) return
-  throw new BuildError(
-    `AS_OF ${toTimestamp(asOf)} is before that of the newest release, ${latest.as_of}; give a later one, or check the clock`,
-  )
 }
 
 function summarize(

@@ -43,7 +43,7 @@ import { readProvenance } from './release/provenance.ts'
 import { compareProvenance, type ProvenanceDifferences } from './release/provenance-differences.ts'
 import { readBack } from './release/read-back.ts'
 import { loadRelease, readManifest } from './release/verify.ts'
-import { defaultSources, namedSources, withObjects } from './rollup/intake.ts'
+import { defaultSources, namedSources, openEngine, withObjects } from './rollup/intake.ts'
 import { type Workspace, withScratch } from './rollup/workspace.ts'
 
 export interface Reproduction {
@@ -146,7 +146,7 @@ async function makeAgain(
     { dataDir: config.dataDir, secret: workspace.secret },
   )
   const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible, control }
-  const prepared = await prepare(workspace, intake, effects)
+  const prepared = await prepare(workspace, await openEngine(workspace, intake, effects), intake, effects)
   const draft = inFormOf(original, prepared.draft)
   const made = join(workspace.folder, releasePath(manifest.release))
   const again = await stageAgain(original, draft, made, workspace.database, effects)

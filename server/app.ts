@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { authenticate } from './api/auth.ts'
+import { setCommonHeaders } from './api/common-headers.ts'
 import {
   CONNECTION_LIMITS,
   type ConnectionLimits,
@@ -9,7 +10,7 @@ import {
   requireSoundHead,
   watchConnections,
 } from './api/connections.ts'
-import { allowAnyOrigin, allowPreflight } from './api/cors.ts'
+import { allowPreflight } from './api/cors.ts'
 import { isOutOfFiles, toEnvelope } from './api/envelope.ts'
 import { acceptJsonAlone } from './api/json-body.ts'
 import { type LogTarget, RequestLog, requestFields } from './api/logging.ts'
@@ -22,7 +23,7 @@ import { openApi } from './api/routes/openapi.ts'
 import { presetRoutes } from './api/routes/presets.ts'
 import { rankingChanges } from './api/routes/ranking-changes.ts'
 import { rankingsDaily } from './api/routes/rankings-daily.ts'
-import { staticFiles } from './api/routes/static-files.ts'
+import { type SmallFile, staticFiles } from './api/routes/static-files.ts'
 import { keepOpenForUnreadBody } from './api/unread-body.ts'
 import { NO_JSON_SCHEMA, validateWithZod } from './api/validation.ts'
 import type { RateLimitSettings, TrustProxy } from './base/config.ts'
@@ -35,7 +36,6 @@ import { type Loaders, olderReleases } from './published/older-releases.ts'
 import { type PublicFiles, publicFiles } from './published/public-files.ts'
 import { loadRelease } from './published/release-loader.ts'
 import { releaseFinder } from './published/requested-release.ts'
-import type { SmallAnswer } from './published/static-answers.ts'
 import { syntheticFiles } from './published/synthetic-files.ts'
 import { embeddingsCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
@@ -80,9 +80,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { headMs, requestMs, idleMs, stalledMs, checkEveryMs } = limitsOfConnections
   const app = fastify({
     logger: { level: log.level, stream: log.stream },
-    logController: new RequestLog(),
-    // A logger per request costs as much as its log line. The lines have the request id themselves.
-    childLoggerFactory: (logger) => logger,
+    logController: new RequestLog(log),
     genReqId: () => randomUUID(),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     exposeHeadRoutes: false,
@@ -110,6 +108,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => connections.refuseUnreadable(error, socket),
   })
+  // A logger per request costs as much as its log line. The lines have the request id themselves.
+  app.log.child = () => app.log
   const connections: Connections = watchConnections(app.server, limitsOfConnections.most, app.log)
   const loaders = { loadRelease, loadHistory, ...dependencies }
   const releases = currentRelease(publicDir, app.log, loaders.loadRelease)
@@ -139,11 +139,14 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   })
   // Hooks of most requests are synchronous: a promise costs as much as the hook's work.
   app.addHook('onRequest', (request, reply, done) => {
-    setCommonHeaders(request, reply)
     requireSoundHead(request.raw)
     // Not in a 404 handler, which would run after the body is read and parsed.
     if (request.is404) refuseUnrouted(request, reply, done)
     else done()
+  })
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    setCommonHeaders(request, reply)
+    done()
   })
   app.addHook('onRequestAbort', async (request) => {
     request.log.info(requestFields(request), 'request aborted by the client')
@@ -166,7 +169,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     })
     staticFiles(scope, {
       files,
-      memory: fileMemory<SmallAnswer>(publicDir, MOST_BYTES_OF_FILES),
+      memory: fileMemory<SmallFile>(publicDir, MOST_BYTES_OF_FILES),
       isSynthetic: syntheticFiles(publicDir),
     })
   })
@@ -175,7 +178,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       const findKey = apiKeys(store).findByHash
       const { countBadKey } = limits
       api.addHook('onRequest', authenticate({ storeState: () => store.state(), findKey, clock, countBadKey }))
-      api.addHook('onRequest', limits.countRequest)
+      if (limits.countRequest !== undefined) api.addHook('onRequest', limits.countRequest)
       currentKey(api, { store, usage, now: () => asOf ?? clock() })
       embeddingsModels(api, { catalogue: embeddingsCatalogue(store) })
       presetRoutes(api, { presets: presets(store, clock), store })
@@ -185,12 +188,6 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     { prefix: API },
   )
   return app
-}
-
-function setCommonHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  // Responses to a key are private to its workspace, so by default nothing is cached.
-  reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' })
-  allowAnyOrigin(reply)
 }
 
 function pathOf({ url }: FastifyRequest): string {

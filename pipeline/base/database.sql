@@ -2,10 +2,12 @@
 
 -- name: settings
 -- Progress is counted, but DuckDB does not print it. Contents of files are not cached: the operating system does that,
--- and for a thousand files DuckDB's cache took a tenth of all memory.
+-- and for a thousand files DuckDB's cache took a tenth of all memory. A row group is written as soon as it is full, not
+-- with four others: until then it is in memory, uncompressed.
 SET enable_progress_bar = true;
 SET enable_progress_bar_print = false;
 SET enable_external_file_cache = false;
+SET write_buffer_row_group_count = 1;
 
 -- name: set_memory_limit
 -- How much memory DuckDB may take before it spills to disk, such as 512MiB or 4GB.

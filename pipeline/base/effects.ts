@@ -1,11 +1,11 @@
 import type { Files } from './files.ts'
 
-/** What a build reports to the terminal or log. `share` of `bytes` is done, 0 to 1. */
+/** What a build reports to the terminal or log. `share` of `bytes` is done, 0 to 1. News are not said again. */
 export type BuildEvent =
   | { kind: 'stage'; stage: string }
   | { kind: 'progress'; stage: string; share: number; bytes?: number | undefined }
   | { kind: 'done'; stage: string; detail: string }
-  | { kind: 'notice'; message: string }
+  | { kind: 'notice'; message: string; isNews?: true }
 
 /** A build's access to published and stored files, to its log and to the clock. Tests replace it. */
 export interface Effects {

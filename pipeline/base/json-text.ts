@@ -10,7 +10,7 @@ export interface TextFault {
 }
 
 /** Deeper levels could exceed the call stack. */
-const MOST_LEVELS = 500
+export const MOST_LEVELS = 500
 const LONGEST_WORD = 40
 const VALUE = 'a value (a text needs double quotes)'
 const LITERAL = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/

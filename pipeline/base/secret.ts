@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { BuildError } from './errors.ts'
 import { type Files, readTextIfAny, replaceFile } from './files.ts'
@@ -29,6 +29,12 @@ export class Secret {
   /** Whether there is a secret already. */
   async isKept(): Promise<boolean> {
     return (await readTextIfAny(this.#path)) !== undefined
+  }
+
+  /** A hash of the file; undefined if there is none. */
+  async fingerprint(): Promise<string | undefined> {
+    const text = await readTextIfAny(this.#path)
+    return text && hash('sha256', text)
   }
 
   async #read(): Promise<string> {

@@ -1,5 +1,5 @@
 import { firstDateOf, lastDateOf, type Table } from './tables.ts'
-import { addDays, DATASET_START, mostRecentCompletedDay, type UtcDate } from './utc-date.ts'
+import { addDays, DATASET_START, type UtcDate } from './utc-date.ts'
 
 /** Without `start_date`, a window starts this many days before its end. */
 export const DEFAULT_WINDOW_DAYS = 30
@@ -22,18 +22,17 @@ export class WindowError extends Error {
 }
 
 /**
- * Resolves the requested window (SPECIFICATION.md § Endpoints 5, API.md). A later `end_date` becomes the most recent
- * completed UTC day at `now`. An earlier `start_date` becomes the first day of the dataset. Throws `WindowError` if the
+ * Resolves the requested window (SPECIFICATION.md § Endpoints 5, API.md). A later `end_date` becomes `lastCompleted`,
+ * the most recent completed UTC day. An earlier `start_date` becomes the first day of the dataset. Throws `WindowError` if the
  * end is before the dataset or the window is empty.
  */
 export function resolveWindow(
   asked: { start_date?: UtcDate | undefined; end_date?: UtcDate | undefined },
-  now: Date,
+  lastCompleted: UtcDate,
 ): Window {
   if (asked.end_date !== undefined && asked.end_date < DATASET_START) {
     throw new WindowError('end_date', `${asked.end_date} is before ${DATASET_START}, where the dataset begins`)
   }
-  const lastCompleted = mostRecentCompletedDay(now)
   const end = asked.end_date === undefined || asked.end_date > lastCompleted ? lastCompleted : asked.end_date
   const askedStart = asked.start_date ?? addDays(end, -DEFAULT_WINDOW_DAYS)
   const start = askedStart < DATASET_START ? DATASET_START : askedStart

@@ -79,10 +79,15 @@ JOIN period USING (first_date)
 GROUP BY first_date, model
 
 -- name: period_rows
-SELECT strftime(date, '%Y-%m-%d') AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens, days::INTEGER AS days
+-- A text of rows for each week or month.
+SELECT
+  to_json(
+    list([strftime(date, '%Y-%m-%d'), model_permaslug, total_tokens::VARCHAR, days::VARCHAR] ORDER BY position)
+  ) AS rows
 FROM out_rankings_periods
 WHERE grain = $grain
-ORDER BY out_rankings_periods.date, position
+GROUP BY date
+ORDER BY date
 
 -- name: published
 -- How many public requests and models stand behind the published dates.
@@ -93,9 +98,11 @@ FROM core_rollup
 WHERE date BETWEEN $first_date::DATE AND $last_date::DATE
 
 -- name: rows
-SELECT strftime(date, '%Y-%m-%d') AS date, model_permaslug, total_tokens::VARCHAR AS total_tokens
+-- A text of rows for each month.
+SELECT to_json(list([strftime(date, '%Y-%m-%d'), model_permaslug, total_tokens::VARCHAR] ORDER BY date, position)) AS rows
 FROM out_rankings_daily
-ORDER BY date, position
+GROUP BY date_trunc('month', date)
+ORDER BY date_trunc('month', date)
 
 -- name: outside
 -- Public requests of dates before the dataset or not yet complete (DESIGN.md §6.10).

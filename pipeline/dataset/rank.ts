@@ -1,7 +1,7 @@
 import type { Database, SqlParameters } from '../base/database.ts'
 import type { DisclosureSettings } from '../contract/disclosure.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
-import { GRAINS, PERIOD_TABLES, type PeriodRow, type PeriodRows, type PeriodTable } from '../contract/tables.ts'
+import { GRAINS, PERIOD_TABLES, type PeriodRows, type PeriodTable } from '../contract/tables.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import { applyRule, joinedCells, rankSafe, splitRest } from './disclosure.ts'
 import {
@@ -15,6 +15,7 @@ import {
   type SplitOther,
   type UnpublishedDate,
 } from './frozen.ts'
+import { readRows } from './read-rows.ts'
 
 export interface Ranking {
   rows: RankingRow[]
@@ -60,7 +61,7 @@ export async function rank(
   } else await rankUnder(database, rule, lastDate)
   await addFrozen(database)
   const [published] = await database.rows<{ records: bigint; models: bigint }>('rank/published', dates)
-  const rows = await database.rows<RankingRow>('rank/rows')
+  const rows = await readRows<'daily'>(database, 'rank/rows')
   const periods = await rankPeriods(database)
   const datesWithRows = new Set(rows.map(({ date }) => date))
   return {
@@ -79,7 +80,7 @@ export async function rankAnew(database: Database): Promise<Pick<Ranking, 'rows'
   await freeze(database, [])
   await rankSafe(database)
   await splitRest(database)
-  return { rows: await database.rows<RankingRow>('rank/rows'), periods: await rankPeriods(database) }
+  return { rows: await readRows<'daily'>(database, 'rank/rows'), periods: await rankPeriods(database) }
 }
 
 /** Ranks weeks and months by the tokens of all models (DESIGN.md §6.16) into `out_rankings_periods`. */
@@ -89,7 +90,7 @@ async function rankPeriods(database: Database): Promise<PeriodRows> {
   const rowsOf = async (table: PeriodTable) => {
     const grain = GRAINS[table]
     await database.run('rank/add_periods', { grain, ...RANK_PARAMETERS })
-    return database.rows<{ [Key in keyof PeriodRow]: PeriodRow[Key] }>('rank/period_rows', { grain })
+    return readRows<typeof table>(database, 'rank/period_rows', { grain })
   }
   return { weekly: await rowsOf('weekly'), monthly: await rowsOf('monthly') }
 }

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
-import { readTextIfAny } from '../base/files.ts'
-import { parseJson } from '../base/json.ts'
+import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
+import { parseJson, toJson } from '../base/json.ts'
 import { counted } from '../base/numbers.ts'
 import type { ManifestDraft } from '../contract/manifest.ts'
+import { toTimestamp } from '../contract/ranking.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
 import { type Finding, toPublicWarnings, Warning } from './checks.ts'
@@ -136,6 +137,11 @@ export function publicQuality(release: {
     days: [...account.days, ...outside],
     warnings: toPublicWarnings(findings),
   }
+}
+
+/** Writes `state/quality.json`, which tells the maintainer more than is published. */
+export async function writeQuality(quality: object, asOf: Date, stateDir: string, files: Files): Promise<void> {
+  await replaceFile(files, join(stateDir, QUALITY_FILE), toJson({ as_of: toTimestamp(asOf), ...quality }))
 }
 
 const PublishedQuality = z.object({ warnings: z.array(Warning).default([]) })

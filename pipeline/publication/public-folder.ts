@@ -34,6 +34,11 @@ export function removedFolder(publicDir: string): string {
   return join(publicDir, STAGING_FOLDER, 'removed')
 }
 
+/** Where the Parquet files of days and months are made before they are staged. */
+export function periodsFolder(publicDir: string): string {
+  return join(publicDir, STAGING_FOLDER, 'periods')
+}
+
 /** Exists from before the first rename of a switch until it is done. */
 export const SWITCHING = join(STAGING_FOLDER, 'switching')
 

@@ -66,23 +66,50 @@ SELECT
 -- Columns are renamed by position, so that no name from a file gets into SQL: COLUMN_NAMES stands for c0, c1, …
 FROM read_parquet(getvariable('files_N'), hive_partitioning = false) AS raw(COLUMN_NAMES)
 
+-- name: text
+-- Files that were summed while they were read. `keys` and `has` are JSON lists of texts.
+FROM (
+  SELECT
+    * REPLACE (
+      from_json(keys, '["VARCHAR"]') AS keys,
+      from_json(has, '["VARCHAR"]') AS has,
+      (cost_usd * 0.000000001::DECIMAL(10, 9))::DECIMAL(38, 9) AS cost_usd
+    )
+  FROM core_text_groups
+  WHERE input_group = N
+)
+
 -- name: usage
 -- The records of all groups of a source, each with the reason to reject it, if any.
 CREATE OR REPLACE TEMP VIEW core_usage AS
 SELECT
   * EXCLUDE (is_left_out) REPLACE (coalesce(cost_usd, 0) AS cost_usd, coalesce(is_byok, false) AS is_byok),
-  CASE
-    WHEN is_malformed THEN 'malformed_record'
-    WHEN instant_us IS NULL THEN 'invalid_timestamp'
-    -- No rejection, though it stands here: a record that the schema leaves out is as good as any, and counted apart.
-    WHEN is_left_out THEN 'left_out'
-    WHEN prompt_tokens IS NULL OR completion_tokens IS NULL THEN 'invalid_token_count'
-    WHEN visibility NOT IN ('public', 'private') THEN 'invalid_visibility'
-    -- A byte order mark: the client's text decoder drops it, and the model would be taken for another.
-    WHEN starts_with(model, chr(65279)) THEN 'invalid_model'
-  END AS reject_reason,
+  reject_reason(
+    is_malformed, instant_us IS NULL, is_left_out, prompt_tokens IS NULL OR completion_tokens IS NULL, visibility, model
+  ) AS reject_reason,
   -- No reason to reject: the tokens of such a record are as good as any, and what it cost is not published.
   cost_usd IS NULL OR is_byok IS NULL AS is_charge_misread,
-  -- Days outside year 1 to 9999 have no date of ten characters; they are outside every dataset anyway.
-  CASE WHEN instant_us IS NOT NULL THEN least(greatest(instant_us // 86400000000, -719162), 2932896) END AS day_number
+  CASE WHEN instant_us IS NOT NULL THEN day_in_range(instant_us // 86400000000) END AS day_number
 FROM raw_usage
+
+-- name: groups
+-- The same for records that were added up by what decides about them (pipeline/raw/record-groups.ts).
+CREATE OR REPLACE TEMP VIEW core_groups AS
+SELECT
+  input_group, file_index, model, visibility, api_key_hash, contributor, parts_disagree, note_kind, note_name,
+  records, identified_records, has_prompt_tokens, has_completion_tokens, note_tokens, paths_found,
+  reject_reason(is_malformed, day IS NULL, is_left_out, is_miscounted, visibility, model) AS reject_reason,
+  CASE WHEN day IS NOT NULL THEN day_in_range(day) END AS day_number,
+  coalesce(is_byok, false) AS is_byok,
+  prompt_tokens + completion_tokens AS tokens,
+  coalesce(cost_usd, 0) AS cost_usd,
+  CASE WHEN is_cost_misread OR is_byok IS NULL THEN records ELSE 0 END AS misread_charges,
+  {
+    'input': prompt_tokens,
+    'cache_read': cache_read,
+    'cache_write': cache_write,
+    'reasoning': reasoning,
+    'audio': audio,
+    'total': total
+  } AS parts
+FROM raw_groups

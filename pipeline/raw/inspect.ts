@@ -124,7 +124,7 @@ export async function withFiles<Result>(
     try {
       await database.run('inspect/keep_order')
       await setCredibleDates(database, lastCredibleDate(now()))
-      await database.confine([folder, ...(await foldersOf(files))])
+      await database.confine([folder, ...foldersOf(files)])
       return await work(database, folder)
     } finally {
       database.close()

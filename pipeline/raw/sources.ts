@@ -152,24 +152,22 @@ export const Source = SourceFields.superRefine((source, context) => {
 })
 
 function faultsOfContributors({ schema, contributors, columns, note }: z.infer<typeof SourceFields>): Fault[] {
-  const faults: [boolean, string, string][] = [
-    [
-      contributors === 'keys' && !WITH_KEYS.includes(schema),
-      'contributors',
-      `cannot be "keys" with schema ${schema}: of all schemas, only ${WITH_KEYS.join(' and ')} have API keys`,
-    ],
-    [
-      contributors !== undefined && 'contributor' in columns,
-      'contributors',
-      `cannot be ${JSON.stringify(contributors)} if "columns" names a column of contributors; remove one of them`,
-    ],
-  ]
-  const others = faults.flatMap(([applies, key, message]) => (applies ? [{ path: [key], message }] : []))
-  return [...others, ...faultsOfNote({ contributors, note })]
+  const faults: Fault[] = []
+  if (contributors === 'keys' && !hasKeys(schema)) {
+    const message = `cannot be "keys" with schema ${schema}: of all schemas, only ${SCHEMA_NAMES.filter(hasKeys).join(' and ')} have API keys`
+    faults.push({ path: ['contributors'], message })
+  }
+  if (contributors !== undefined && 'contributor' in columns) {
+    const message = `cannot be ${JSON.stringify(contributors)} if "columns" names a column of contributors; remove one of them`
+    faults.push({ path: ['contributors'], message })
+  }
+  return [...faults, ...faultsOfNote({ contributors, note })]
 }
 
-/** The schemas whose records have API keys. */
-const WITH_KEYS = SCHEMA_NAMES.filter((name) => SCHEMAS[name].record.api_key_hash !== undefined)
+/** Whether the records of a schema have API keys. */
+function hasKeys(schema: keyof typeof SCHEMAS): boolean {
+  return SCHEMAS[schema].record.api_key_hash !== undefined
+}
 
 /** A source of the sources file, or the sums that an engine provides instead. With `none` no contributors are read. */
 export type Source = Omit<z.infer<typeof Source>, 'schema' | 'contributors'> & {

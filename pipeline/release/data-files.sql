@@ -16,9 +16,25 @@ COPY (
   ORDER BY out_rankings_periods.date, position
 ) TO $path (FORMAT parquet, COMPRESSION zstd, KV_METADATA $metadata)
 
--- name: read_parquet
+-- name: columns
 -- The types of the columns are compared with those of the table.
-FROM read_parquet($path, hive_partitioning = false) ORDER BY file_row_number
+DESCRIBE FROM read_parquet($path, hive_partitioning = false)
+
+-- name: read_parquet
+-- Rows in the order of the file, 2000 in each text.
+SELECT to_json(list([strftime(date, '%Y-%m-%d'), model_permaslug, total_tokens::VARCHAR] ORDER BY file_row_number)) AS rows
+FROM read_parquet($path, hive_partitioning = false)
+GROUP BY file_row_number // 2000
+ORDER BY file_row_number // 2000
+
+-- name: read_parquet_of_periods
+SELECT
+  to_json(
+    list([strftime(date, '%Y-%m-%d'), model_permaslug, total_tokens::VARCHAR, days::VARCHAR] ORDER BY file_row_number)
+  ) AS rows
+FROM read_parquet($path, hive_partitioning = false)
+GROUP BY file_row_number // 2000
+ORDER BY file_row_number // 2000
 
 -- name: read_csv
 FROM published_csv($path, {date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR'})

@@ -127,16 +127,25 @@ SELECT
 FROM written
 GROUP BY place
 
+-- name: columns
+-- The columns that rows have.
+DESCRIBE SELECT date, model_permaslug, total_tokens, days FROM read_parquet($path, hive_partitioning = false)
+
 -- name: read_rows
--- The rows of a table as one release has them. Without days, they are those of the daily table.
-SELECT date, model_permaslug, total_tokens
+-- The rows of a table as one release has them, a text for each month. Without days, they are those of the daily table.
+SELECT to_json(list([strftime(date, '%Y-%m-%d'), model_permaslug, total_tokens::VARCHAR] ORDER BY date, position)) AS rows
 FROM rows_of_release($path, 'daily', $release)
-ORDER BY date, position
+GROUP BY date_trunc('month', date)
+ORDER BY date_trunc('month', date)
 
 -- name: read_rows_of_periods
-SELECT date, model_permaslug, total_tokens, days
+SELECT
+  to_json(
+    list([strftime(date, '%Y-%m-%d'), model_permaslug, total_tokens::VARCHAR, days::VARCHAR] ORDER BY date, position)
+  ) AS rows
 FROM rows_of_release($path, $table, $release)
-ORDER BY date, position
+GROUP BY date_trunc('month', date)
+ORDER BY date_trunc('month', date)
 
 -- name: restore_daily
 -- The daily rows of a release, as the ranking of a build leaves them.

@@ -16,6 +16,7 @@ import {
   type ReleaseName,
 } from '../contract/manifest.ts'
 import { INDEX_FILE } from '../contract/published-paths.ts'
+import { toTimestamp } from '../contract/ranking.ts'
 import type { Table } from '../contract/tables.ts'
 
 export const EMPTY_INDEX: ReleaseIndex = { dataset: 'rankings-daily', releases: [] }
@@ -163,4 +164,13 @@ function verifyChain(index: ReleaseIndex, path: string): void {
     }
     previous = hash
   }
+}
+
+/** Throws `BuildError` if a release is newer than the instant. */
+export function checkNotBefore(asOf: Date, index: ReleaseIndex): void {
+  const latest = index.releases.at(-1)
+  if (latest === undefined || toTimestamp(asOf) >= latest.as_of) return
+  throw new BuildError(
+    `AS_OF ${toTimestamp(asOf)} is before that of the newest release, ${latest.as_of}; give a later one, or check the clock`,
+  )
 }

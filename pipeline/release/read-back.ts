@@ -10,14 +10,11 @@ import { HISTORY_FILES } from '../contract/published-paths.ts'
 import { RankingResponse, RankingRow } from '../contract/ranking.ts'
 import { type DataFormat, dataFile } from '../contract/release-files.ts'
 import type { RowOf, Table } from '../contract/tables.ts'
-import { toUtcDate, type UtcDate } from '../contract/utc-date.ts'
+import { readRows } from '../dataset/read-rows.ts'
 
 const DAYS = { date: 'DATE', model_permaslug: 'VARCHAR', total_tokens: 'BIGINT' }
 const PERIODS = { ...DAYS, days: 'INTEGER' }
-const PARQUET_TYPES = { daily: DAYS, weekly: PERIODS, monthly: PERIODS }
-
-/** A row of a Parquet file that has the right types. */
-type ParquetRow = { date: Date; model_permaslug: string; total_tokens: bigint; days?: number }
+const TYPES = { daily: DAYS, weekly: PERIODS, monthly: PERIODS }
 
 /**
  * Reads the rows of a table from the Parquet file of a release; from the history beside the releases if the file was
@@ -48,8 +45,10 @@ export function readHistory<T extends Table>(
   { release, table }: { release: ReleaseName; table: T },
 ): Promise<RowOf<T>[]> {
   const statement = table === 'daily' ? 'history-table/read_rows' : 'history-table/read_rows_of_periods'
-  const parameters = { path, release, ...(table !== 'daily' && { table }) }
-  return readRows(database, path, table, { statement, parameters })
+  return naming(path, 'Parquet', async () => {
+    await checkTypes(database, path, PERIODS, { statement: 'history-table/columns', parameters: { path } })
+    return readRows(database, statement, { path, release, ...(table !== 'daily' && { table }) })
+  })
 }
 
 /** Reads the daily rows of a release from a text file, with other code than wrote them. Throws `BuildError`. */
@@ -88,37 +87,26 @@ export async function readParquet<T extends Table = 'daily'>(
   path: string,
   table?: T,
 ): Promise<RowOf<T>[]> {
-  return readRows(database, path, table ?? 'daily', { statement: 'data-files/read_parquet', parameters: { path } })
-}
-
-async function readRows<T extends Table>(
-  database: Database,
-  path: string,
-  table: Table,
-  { statement, parameters }: { statement: string; parameters: SqlParameters },
-): Promise<RowOf<T>[]> {
-  const expected = JSON.stringify(PARQUET_TYPES[table])
+  const types = TYPES[table ?? 'daily']
+  const statement = types === DAYS ? 'data-files/read_parquet' : 'data-files/read_parquet_of_periods'
   return naming(path, 'Parquet', async () => {
-    const { types, rows } = await database.typedRows<ParquetRow>(statement, parameters)
-    if (JSON.stringify(types) !== expected) {
-      throw new BuildError(`${path} has the columns ${JSON.stringify(types)} instead of ${expected}`)
-    }
-    const dateOf = dateText()
-    return rows.map((row) => ({
-      ...row,
-      date: dateOf(row.date),
-      total_tokens: row.total_tokens.toString(),
-    })) as RowOf<T>[]
+    await checkTypes(database, path, types, { statement: 'data-files/columns', parameters: { path } })
+    return readRows(database, statement, { path })
   })
 }
 
-/** Writes dates as text, each once: a row mostly has the date of the row before it. */
-function dateText(): (date: Date) => UtcDate {
-  let [last, text]: [number | undefined, UtcDate] = [undefined, '']
-  return (date) => {
-    if (date.getTime() !== last) [last, text] = [date.getTime(), toUtcDate(date)]
-    return text
-  }
+async function checkTypes(
+  database: Database,
+  path: string,
+  types: Record<string, string>,
+  { statement, parameters }: { statement: string; parameters: SqlParameters },
+): Promise<void> {
+  const columns = await database.rows<{ column_name: string; column_type: string }>(statement, parameters)
+  const found = JSON.stringify(
+    Object.fromEntries(columns.map(({ column_name, column_type }) => [column_name, column_type])),
+  )
+  const expected = JSON.stringify(types)
+  if (found !== expected) throw new BuildError(`${path} has the columns ${found} instead of ${expected}`)
 }
 
 export async function readText(path: string): Promise<Buffer> {

@@ -2,7 +2,7 @@
 
 -- name: counted
 -- Whether the files that were just counted need a key for ids.
-SELECT count(contributor) > 0 AS has_contributors FROM core_sums
+SELECT count(contributor) > 0 AS has_contributors FROM core_all_sums
 
 -- name: stored
 -- The same for files of earlier builds and archived dates.

@@ -1,4 +1,5 @@
--- Sums the records of new and changed files into core_sums, batch by batch, and enters the sums into the state.
+-- Sums the records of new and changed files into core_sums, batch by batch, and enters the sums into the state. Read them
+-- from core_all_sums (sums.sql).
 
 -- name: create_sums
 -- File x UTC day x model name as written x own visibility x API key x BYOK x reject reason x reason why the counts of a
@@ -22,7 +23,8 @@ DROP TABLE IF EXISTS reject_scans;
 CREATE OR REPLACE TEMP TABLE core_read_files (input_group INTEGER, file_index INTEGER, link VARCHAR)
 
 -- name: sums
--- The one pass over a batch of raw files.
+-- The one pass over a batch of raw files. What is not asked of rejected records is dropped, and groups that then say the
+-- same are one.
 INSERT INTO core_sums
 WITH usage AS (
   SELECT
@@ -33,11 +35,12 @@ WITH usage AS (
       CASE WHEN reject_reason IS NULL THEN contributor END AS contributor,
       CASE WHEN reject_reason IS NULL AND api_key_hash IS NOT NULL THEN is_byok END AS is_byok,
       CASE WHEN reject_reason IS NULL THEN parts_disagree END AS parts_disagree,
+      CASE WHEN reject_reason IS NULL THEN tokens ELSE 0 END AS tokens,
       CASE WHEN reject_reason IS NULL THEN parts END AS parts,
       CASE WHEN reject_reason IS NULL THEN note_kind END AS note_kind,
       CASE WHEN reject_reason IS NULL THEN note_name END AS note_name
     )
-  FROM core_usage
+  FROM core_groups
 ),
 summed AS (
   SELECT
@@ -49,15 +52,15 @@ summed AS (
     visibility,
     api_key_hash,
     is_byok,
-    count(*) AS records,
-    count(request_id) AS identified_records,
+    sum(records)::BIGINT AS records,
+    sum(identified_records)::BIGINT AS identified_records,
     bool_or(has_prompt_tokens) AS has_prompt_tokens,
     bool_or(has_completion_tokens) AS has_completion_tokens,
-    coalesce(sum(prompt_tokens + completion_tokens) FILTER (reject_reason IS NULL), 0)::HUGEINT AS tokens,
+    sum(tokens)::HUGEINT AS tokens,
     sum(cost_usd) AS cost_usd,
-    count(*) FILTER (is_charge_misread) AS misread_charges,
+    sum(misread_charges)::BIGINT AS misread_charges,
     parts_disagree,
-    sum_of_parts(parts, prompt_tokens + completion_tokens) AS parts,
+    sum_of_parts(parts, tokens) AS parts,
     contributor,
     note_kind,
     note_name,
@@ -69,6 +72,14 @@ summed AS (
 SELECT link, summed.* EXCLUDE (input_group, file_index)
 FROM summed
 JOIN core_read_files USING (input_group, file_index)
+
+-- name: create_text_groups
+-- Records of text files that were summed while they were read, by UTC day and raw texts; filled by the engine. `keys` are
+-- the texts and `has` the columns of the schema that the records have, as JSON lists. Costs are in 0.000000001 USD.
+CREATE OR REPLACE TEMP TABLE core_text_groups (
+  input_group INTEGER, file_index INTEGER, day BIGINT, keys VARCHAR, has VARCHAR, records BIGINT,
+  identified_records BIGINT, prompt_tokens HUGEINT, completion_tokens HUGEINT, cost_usd DECIMAL(28, 0)
+)
 
 -- name: sums_of_rollup
 -- The same for files whose rows are sums already (schemas/rollup-files.ts): tokens come as prompt tokens, requests as
@@ -116,7 +127,7 @@ SET records = CASE WHEN reject_reason IS NULL THEN identified_records ELSE recor
 
 -- name: records_by_file
 -- Malformed records included.
-SELECT link, sum(records)::BIGINT AS records FROM core_sums GROUP BY link
+SELECT link, sum(records)::BIGINT AS records FROM core_all_sums GROUP BY link
 
 -- name: restated
 -- Days of missing files of which new files have records too.
@@ -128,7 +139,7 @@ FROM state_sums
 JOIN state_files USING (file_id)
 WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)
   AND reject_reason IS NULL
-  AND day_number IN (SELECT day_number FROM core_sums WHERE reject_reason IS NULL)
+  AND day_number IN (SELECT day_number FROM core_all_sums WHERE reject_reason IS NULL)
 ORDER BY ALL
 
 -- name: create_file_numbers
@@ -139,15 +150,15 @@ CREATE OR REPLACE TEMP TABLE core_file_numbers (link VARCHAR, file_id INTEGER)
 INSERT INTO state_sums BY NAME
 WITH ids AS MATERIALIZED (
   SELECT contributor, contributor_id(contributor) AS id
-  FROM (SELECT DISTINCT contributor FROM core_sums WHERE contributor IS NOT NULL)
+  FROM (SELECT DISTINCT contributor FROM core_all_sums WHERE contributor IS NOT NULL)
 )
 SELECT
   file_id,
-  core_sums.* EXCLUDE (link, contributor, note_kind, note_name, note_tokens, paths_found),
+  sums.* EXCLUDE (link, contributor, note_kind, note_name, note_tokens, paths_found),
   ids.id AS contributor
-FROM core_sums
+FROM core_all_sums AS sums
 JOIN core_file_numbers USING (link)
-LEFT JOIN ids ON core_sums.contributor = ids.contributor
+LEFT JOIN ids ON sums.contributor = ids.contributor
 
 -- name: keep_notes
 -- Only the 100 most frequent notes of each kind and file: a key that is spelled anew in every record would be a note
@@ -155,7 +166,7 @@ LEFT JOIN ids ON core_sums.contributor = ids.contributor
 INSERT INTO state_notes
 WITH notes AS (
   SELECT file_id, note_kind, note_name, sum(records)::BIGINT AS records, sum(note_tokens)::HUGEINT AS tokens
-  FROM core_sums
+  FROM core_all_sums
   JOIN core_file_numbers USING (link)
   WHERE note_kind IS NOT NULL
   GROUP BY ALL
@@ -168,7 +179,7 @@ QUALIFY row_number() OVER (PARTITION BY file_id, note_kind ORDER BY records DESC
 INSERT INTO state_notes
 WITH found AS (
   SELECT file_id, sum(records)::BIGINT AS records, bit_or(paths_found) AS paths_found
-  FROM core_sums
+  FROM core_all_sums
   JOIN core_file_numbers USING (link)
   GROUP BY file_id
 )

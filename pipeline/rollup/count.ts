@@ -2,32 +2,40 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { recordColumns } from '../raw/files/columns.ts'
+import type { Contents } from '../raw/files/content.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../raw/files/group.ts'
-import { defineUsage } from '../raw/ingest.ts'
+import { defineGroups, defineUsage } from '../raw/ingest.ts'
 import { ownPlaces } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
+import { countTexts } from './count-text.ts'
 import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
+import { Sums, type SumsOptions } from './sums.ts'
 
-/** Minimum size of a batch of files. DuckDB's progress within a batch is rough; completed batches are exact. */
+/** A batch is full when it has so many bytes in so many files. DuckDB's progress within a batch is rough. */
 const BATCH = { bytes: 128_000_000, files: 4 }
+/** DuckDB keeps what it knows of each file of a statement: a few kilobytes for each. */
+const MOST_FILES = 1000
 
-/** Reads new files once and sums them into the table `core_sums`. */
+/** Reads new files once and sums them into the table `core_sums`. Those with sums in `contents` are not read again. */
 export async function countRecords(
   database: Database,
   source: Source,
   groups: readonly InputGroup[],
-  request: Pick<RollupRequest, 'onProgress'>,
+  contents: Contents,
+  { request, room }: { request: Pick<RollupRequest, 'onProgress'>; room: SumsOptions },
 ): Promise<void> {
-  await database.run('count/create_sums')
-  const files = groups.flatMap((group) => group.files.map((file) => ({ group, file })))
+  const sums = await Sums.create(database, room)
+  const files = await countTexts(database, source, groups, contents)
+  if (!isOfSums(source)) await sums.makeRoom()
   const [stage, bytes] = [`read ${source.name}`, bytesOf(files)]
   let done = 0
   for (const batch of batches(files)) {
     const size = bytesOf(batch)
     const report = (share: number) => request.onProgress({ stage, share: (done + share * size) / bytes, bytes })
     await countBatch(database, source, regroup(batch), report)
+    if (!isOfSums(source)) await sums.makeRoom()
     done += size
     report(0)
   }
@@ -41,7 +49,7 @@ async function countBatch(
   groups: readonly InputGroup[],
   report: (share: number) => void,
 ): Promise<void> {
-  await defineUsage(database, source, groups)
+  await (isOfSums(source) ? defineUsage : defineGroups)(database, source, groups)
   await database.script('count/forget_malformed')
   await database.run('count/create_read_files')
   const rows = groups.flatMap(({ files }, group) => files.map(({ link }, index) => [`${group}`, `${index}`, link]))
@@ -52,11 +60,17 @@ async function countBatch(
 
 function batches(files: readonly GroupedFile[]): GroupedFile[][] {
   const result: GroupedFile[][] = []
+  let bytes = 0
   for (const file of files) {
     const current = result.at(-1)
-    const isFull = current !== undefined && current.length >= BATCH.files && bytesOf(current) >= BATCH.bytes
-    if (current === undefined || isFull) result.push([file])
-    else current.push(file)
+    const isFull = current !== undefined && current.length >= BATCH.files && bytes >= BATCH.bytes
+    if (current === undefined || isFull || current.length >= MOST_FILES) {
+      result.push([file])
+      bytes = file.file.bytes
+    } else {
+      current.push(file)
+      bytes += file.file.bytes
+    }
   }
   return result
 }

@@ -22,12 +22,14 @@ import { tidyRejects } from './rejects.ts'
 import { deliver, deliverContributions, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
 import { reportShared } from './shared-files.ts'
-import { type KnownFile, knownFiles, listFiles, openState } from './state.ts'
+import { type KnownFile, knownFiles, openState } from './state.ts'
 import { compareStamps, type Stamps, type Survey, survey } from './survey.ts'
 import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
   linkFolder: string
+  /** By source, the files that there are. */
+  found: readonly FoundFiles[]
   archive: Archive
   signal: AbortSignal
   /** Reads the key of the contributors' ids; makes one if there is none. */
@@ -42,11 +44,12 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
       await database.run('result/create_rollup')
       await database.run('disclosure/create_contributions')
       await openState(database)
-      await forgetUnlistedSources(request, options)
+      const update: RollupRequest = { ...request, onNotice: request.onNews }
+      await forgetUnlistedSources(update, options)
       const isMeasured = hasContributors(request.sources)
       for (const source of request.sources.sources) {
         await archive.select(database, source.name)
-        const hasIds = await updateState(source, request, options)
+        const hasIds = await updateState(source, update, options)
         await deliver(database, source, request)
         if (isMeasured) await deliverContributions(database, source, { hasIds })
         if (readsContributor(source)) await reportSessions(database, source, request)
@@ -70,12 +73,13 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
 async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<boolean> {
   const { database, archive, kept, linkFolder, contributorKey } = options
   const { folder, sources } = request.sources
-  const found = await findInputFiles(source, request.sources)
-  await database.transaction(async () => kept.adopt(source.name, await listFiles(database)))
+  const found = options.found[sources.indexOf(source)] ?? (await findInputFiles(source, request.sources))
+  const stored = await knownFiles(database)
+  const isChanged = await database.transaction(() => kept.adopt(source.name, stored))
   const contributors = { isRead: readsContributor(source), readKey: contributorKey }
   let hasIds = await setKeyIfNeeded(database, 'stored', contributors)
   const reading = readingOf(source)
-  const all = await knownFiles(database)
+  const all = isChanged ? await knownFiles(database) : stored
   const names = new Set(found.files.map(({ name }) => name))
   const isThere = ({ name, kept }: KnownFile) => kept === null && names.has(name)
   const known = hasIds
@@ -84,7 +88,8 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   checkListed(source, found, request, [...known.map(({ name }) => name), ...(await archive.inputs(database))])
   const readingOfFile = ({ columns }: InputFile) => (columns === undefined ? reading : readingOf(source, columns))
   const stamps = await recognized(compareStamps(found.files, known, readingOfFile))
-  const links = new Links(source, join(linkFolder, `${sources.indexOf(source)}`), options)
+  const ownFolder = join(linkFolder, `${sources.indexOf(source)}`)
+  const links = new Links(source, ownFolder, options)
   let isCounting = false
   const stage = `compare ${source.name}`
   const onRead = (progress: Progress) => isCounting || request.onProgress({ stage, ...progress })
@@ -92,13 +97,14 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     const groups = await links.groupsOf(files, contents)
     isCounting = true
     if (groups.length > 0) {
-      await countRecords(database, source, groups, request)
+      const room = { folder: `${ownFolder}-sums`, files: options.files }
+      await countRecords(database, source, groups, contents, { request, room })
       if (await setKeyIfNeeded(database, 'counted', contributors)) hasIds = true
     }
     return groups
   }
   try {
-    const reader = links.read(stamps.changed, onRead)
+    const reader = links.readAndSum(stamps.changed, onRead)
     // If all files to read are new, count their records while the files are hashed.
     const early = stamps.left.length === 0 ? count(stamps.changed, reader) : undefined
     const [contents, counted] = await together(reader.all, early)
@@ -118,7 +124,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     const groups = counted ?? (await count(compared.fresh, reader))
     if (groups.length > 0 && isOfSums(source)) await checkNotRestated(database, keptFiles(known, compared, decisions))
     const update = { source, compared, decisions, groups, links }
-    await database.transaction(() => settle(update, request, options))
+    await settle(update, request, options)
     return hasIds
   } catch (error) {
     throw await links.naming(error)

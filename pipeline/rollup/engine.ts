@@ -33,6 +33,8 @@ export interface RollupRequest {
   /** Per raw file in the rollup, even a missing one. `sha256` is of its decompressed content. */
   onInput(input: Input): void
   onNotice(message: string): void
+  /** What happened to files since the last build. A build that finds nothing new does not say it again. */
+  onNews(message: string): void
 }
 
 /** Sums usage per date and model into `core_rollup`. Every record is in it or passed to `onSetAside`. */

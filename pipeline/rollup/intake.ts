@@ -7,7 +7,7 @@ import { sideBySide } from '../base/side-by-side.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { Account } from '../dataset/quality.ts'
 import { lastCredibleDate, setCredibleDates } from '../raw/credible-dates.ts'
-import { findInputFiles, folderOfEntry, foldersOf } from '../raw/files/find.ts'
+import { type FoundFiles, findInputFiles, folderOfEntry, foldersOf } from '../raw/files/find.ts'
 import { copyObjects } from '../raw/objects/copies.ts'
 import { isObjectUrl } from '../raw/objects/object.ts'
 import { isSampleFolder } from '../raw/sample/folder.ts'
@@ -101,14 +101,21 @@ export interface OpenedEngine {
   engine: RollupEngine
   archive: Archive
   lastCredible: UtcDate
+  /** By source, the files that there were when the engine was opened. */
+  found: FoundFiles[]
 }
 
-async function foldersOfSources(all: Sources): Promise<string[]> {
-  const { folder, sources } = all
-  const found = await sideBySide(sources, (source) => findInputFiles(source, all))
+/** The folders that raw files lie in, without those within others. */
+function foldersOfSources({ folder, sources }: Sources, found: readonly FoundFiles[]): string[] {
   const entries = sources.flatMap(({ files }) => files.filter((entry) => !isObjectUrl(entry)))
   const named = entries.map((entry) => folderOfEntry(entry, folder))
-  return [...new Set([...named, ...(await foldersOf(found.flatMap(({ files }) => files)))])]
+  const real = found.flatMap(({ files }) => foldersOf(files))
+  const outer: string[] = []
+  for (const each of [...named, ...real].sort()) {
+    const last = outer.at(-1)
+    if (each !== last && !each.startsWith(`${last}/`)) outer.push(each)
+  }
+  return outer
 }
 
 /** Opens the engine and the verified archive, and confines the database. Throws `CliError` for a wrong ENGINE. */
@@ -121,7 +128,8 @@ export async function openEngine(
   const clock = now()
   const lastCredible = given ?? lastCredibleDate(synthetic && asOf > clock ? asOf : clock)
   await setCredibleDates(database, lastCredible)
-  await database.confine([...reach, ...(await foldersOfSources(sources))])
+  const found = await sideBySide(sources.sources, (source) => findInputFiles(source, sources))
+  await database.confine([...reach, ...foldersOfSources(sources, found)])
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
   const contributorKey = () => secret.keyFor('contributors')
@@ -129,15 +137,15 @@ export async function openEngine(
   if (sources.engine.kind === 'clickhouse') {
     const { createClickHouseEngine } = await import('./clickhouse.ts')
     const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, lastCredible, reread }
-    return { engine: createClickHouseEngine({ ...common, ...options }), archive, lastCredible }
+    return { engine: createClickHouseEngine({ ...common, ...options }), archive, lastCredible, found }
   }
   if (reread.length > 0) {
     throw new CliError(
       '--reread is for ClickHouse, whose final days are queried once; raw files are read again when they change',
     )
   }
-  const options = { ...common, linkFolder: join(folder, 'inputs') }
-  return { engine: createDuckDbEngine(options), archive, lastCredible }
+  const options = { ...common, linkFolder: join(folder, 'inputs'), scratchFolder: folder, found }
+  return { engine: createDuckDbEngine(options), archive, lastCredible, found }
 }
 
 function checkEngine({ engine }: PipelineConfig, { engine: { kind } }: Sources): void {
@@ -178,6 +186,7 @@ export async function readRecords(
     onOldCounts: (counted) => account.addOldCounts(counted),
     onInput: (input) => inputs?.push(input),
     onNotice: (message) => report({ kind: 'notice', message }),
+    onNews: (message) => report({ kind: 'notice', message, isNews: true }),
   })
   await sources.objects?.tidy()
 }

@@ -73,15 +73,18 @@ export class KeptFiles {
     return new KeptFiles(options, new Map(kept))
   }
 
-  /** Makes the state agree with the archive: adds kept files of a source, and removes those that the archive lacks. */
-  async adopt(source: string, known: readonly StateFile[]): Promise<void> {
+  /**
+   * Makes the state agree with the archive: adds kept files of a source, and removes those that the archive lacks. Returns
+   * whether it had to.
+   */
+  async adopt(source: string, known: readonly StateFile[]): Promise<boolean> {
     await this.#putBack(known)
     const archived = new Map([...this.#kept].filter(([, file]) => file.source === source))
     const removed = known.filter((file) => file.kept !== null && !archived.has(file.kept))
     await forgetFiles(this.#database, removed)
     const entered = new Set(known.map(({ kept }) => kept))
-    for (const [kept, file] of archived) {
-      if (entered.has(kept)) continue
+    const added = [...archived].filter(([kept]) => !entered.has(kept))
+    for (const [kept, file] of added) {
       // A build that stopped after it wrote the archive left this file as an ordinary one in the state.
       const previous = known.filter(({ name, sha256 }) => name === file.name && sha256 === file.sha256)
       await forgetFiles(this.#database, previous)
@@ -91,6 +94,7 @@ export class KeptFiles {
       await this.#database.run('kept/read_sums', { file_id, path: join(this.#keptFolder, kept, SUMS) })
       await touchFiles(this.#database, [`${file_id}`])
     }
+    return removed.length + added.length > 0
   }
 
   /** Whether a later file of the same name replaces a kept one. If all its records have a `request_id`, both stay. */
@@ -160,9 +164,11 @@ export class KeptFiles {
       const path = join(this.#keptFolder, name)
       if (path === staging || name.startsWith(ASIDE)) await this.#files.remove(path)
     }
+    const stored = await namesIn(this.#recordsFolder)
+    if (stored.length === 0) return
     const known = await this.#database.rows<Pick<HashedFile, 'sha256' | 'reading'>>('state/contents')
     const wanted = new Set(known.map((file) => this.#recordsPath(file)))
-    for (const name of await namesIn(this.#recordsFolder)) {
+    for (const name of stored) {
       const path = join(this.#recordsFolder, name)
       if (!wanted.has(path)) await this.#files.remove(path)
     }

@@ -9,6 +9,7 @@ import type { InputFile } from '../raw/files/find.ts'
 import { groupFiles, type InputGroup } from '../raw/files/group.ts'
 import { isScanned, type LinkedFile, linkFiles } from '../raw/files/link.ts'
 import type { Source } from '../raw/sources.ts'
+import { layoutOf, type TextLayout } from '../raw/text/layout.ts'
 import type { Progress } from './engine.ts'
 
 /** Links to the raw files of one source, in groups that one query can read. */
@@ -34,7 +35,7 @@ export class Links {
   }
 
   /** Groups files by their headers. Empty CSV files are in no group. Scans files if there are no `contents`. */
-  async groupsOf(files: readonly InputFile[], contents = this.read(files.filter(isScanned))): Promise<InputGroup[]> {
+  async groupsOf(files: readonly InputFile[], contents = this.#read(files.filter(isScanned))): Promise<InputGroup[]> {
     this.#calls += 1
     const folder = join(this.#folder, `${this.#calls}`)
     await this.#files.makeFolder(folder)
@@ -44,14 +45,23 @@ export class Links {
     return groupFiles(this.#database, this.#source, linked)
   }
 
-  read(files: readonly InputFile[], onProgress: (progress: Progress) => unknown = () => {}): Contents {
+  /** Reads new files to their end. Of text the records are summed, as far as that is possible. */
+  readAndSum(files: readonly InputFile[], onProgress: (progress: Progress) => unknown): Contents {
+    return this.#read(files, areManySmall(files) ? undefined : layoutOf(this.#source), onProgress)
+  }
+
+  #read(
+    files: readonly InputFile[],
+    layout?: TextLayout,
+    onProgress: (progress: Progress) => unknown = () => {},
+  ): Contents {
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
     let read = 0
     const onRead = (more: number) => {
       read += more
       onProgress({ share: read / bytes, bytes })
     }
-    return new Contents(files, { wanted: sourceColumns(this.#source), signal: this.#signal, onRead })
+    return new Contents(files, { wanted: sourceColumns(this.#source), signal: this.#signal, onRead, layout })
   }
 
   get files(): readonly InputFile[] {
@@ -91,6 +101,14 @@ export class Links {
     return first
   }
 }
+
+/** DuckDB reads a thousand small files as cheaply as they are summed here, and keeps no sums of each until all are read. */
+function areManySmall(files: readonly InputFile[]): boolean {
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  return files.length > MANY.files && bytes < files.length * MANY.bytesEach
+}
+
+const MANY = { files: 1000, bytesEach: 65_536 }
 
 /** Limits the search to minutes. */
 const MOST_BYTES_SEARCHED = 8 * 2 ** 30

@@ -49,7 +49,8 @@ export function readingSettings(source: Source): Omit<Source, SettingsOfBuilds> 
 
 /** Whether another code version made a reading. `reader` is today's: readings of 0.1.0 do not name theirs. */
 export function isOutdated(reading: string, reader: Reader): boolean {
-  return !currentVersions().has(codeOf(reading, reader))
+  const version = codeOf(reading, reader)
+  return version !== versionOf(reader) && !currentVersions().has(version)
 }
 
 /**
@@ -57,7 +58,8 @@ export function isOutdated(reading: string, reader: Reader): boolean {
  * differs: 2 reads repeated keys of JSON, dates alone in zones other than UTC and further forms of time differently.
  */
 export function hasOldCounts(reading: string, reader: Reader): boolean {
-  return ![...currentVersions()].map(ofSchema).includes(ofSchema(codeOf(reading, reader)))
+  const version = ofSchema(codeOf(reading, reader))
+  return version !== ofSchema(versionOf(reader)) && ![...currentVersions()].map(ofSchema).includes(version)
 }
 
 const NUMBERED = /^(.+-[0-9.]+)-[0-9a-f]{16}$/

@@ -64,6 +64,9 @@ ORDER BY record_number
 -- them: a line feed within quotes begins no line.
 SELECT DISTINCT line::BIGINT AS line FROM reject_errors ORDER BY line
 
+-- name: free_memory
+DROP TABLE IF EXISTS core_rejects
+
 -- name: note
 INSERT INTO state_rejects SELECT getvariable('source'), file, sha256, reason, records FROM core_rejected
 

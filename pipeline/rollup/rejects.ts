@@ -23,6 +23,7 @@ export async function writeRejects(
     const path = join(folder, rejectsFileName(group.source.name, file.name))
     await replaceFile(files, path, linesOf(group, file, recordsOf(database, group, file)))
   }
+  await database.run('rejects/free_memory')
 }
 
 /** Existing files whose stored rejected records are out of date. */

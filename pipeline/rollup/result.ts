@@ -42,9 +42,11 @@ export async function deliver(database: Database, source: UsageSource, request: 
     records: bigint
     tokens: bigint
   }
-  for (const { date, model_permaslug, ...row } of await database.rows<Row>('result/excluded')) {
-    const [day, model] = [date ?? undefined, model_permaslug ?? undefined]
-    request.onExcluded({ source: source.name, date: day, model_permaslug: model, ...row })
+  for await (const rows of database.stream<Row>('result/excluded')) {
+    for (const { date, model_permaslug, ...row } of rows) {
+      const [day, model] = [date ?? undefined, model_permaslug ?? undefined]
+      request.onExcluded({ source: source.name, date: day, model_permaslug: model, ...row })
+    }
   }
   await database.run('result/deliver')
   await database.script('result/forget')

@@ -89,3 +89,8 @@ UNION ALL
 SELECT
   $file_id, day_number, model, visibility, NULL, NULL, 'duplicate', records, 0, tokens, parts, 0, 0, NULL
 FROM total
+
+-- name: free_memory
+-- The sums are in the state now, but of a state that grew DuckDB writes to disk only what fills row groups.
+DROP TABLE IF EXISTS core_sums;
+CHECKPOINT

@@ -31,6 +31,8 @@ export interface SettleOptions {
   database: Database
   kept: KeptFiles
   rejectsFolder: string
+  /** For files that a build needs for a moment. */
+  scratchFolder: string
   files: Files
 }
 
@@ -46,9 +48,17 @@ type Present = ReadonlyMap<number, InputFile>
 
 /**
  * Updates the state in one transaction, and the archive before it commits. After a stop, the next build adopts what
- * only the archive has and drops what only the state has.
+ * only the archive has and drops what only the state has, and lists rejected records again.
  */
 export async function settle(update: Update, request: RollupRequest, options: SettleOptions): Promise<void> {
+  const { database } = options
+  const present = await database.transaction(() => updateState(update, request, options))
+  if (update.groups.length > 0) await database.script('settle/free_memory')
+  // Not in that transaction, which would hold the rejected records of all files in memory.
+  await keepRejects(update, present, options)
+}
+
+async function updateState(update: Update, request: RollupRequest, options: SettleOptions): Promise<Present> {
   const { source, links, compared } = update
   const { database, kept } = options
   if (compared.reread.length > 0) await noteReread(database)
@@ -62,12 +72,12 @@ export async function settle(update: Update, request: RollupRequest, options: Se
   await database.run('settle/forget_touched')
   await database.run('settle/forget_models')
   await database.run('settle/keep_models')
-  await keepRejects(update, present, options)
   if (request.sources.on_missing === 'keep') await storeRecords(update, present, options)
   await verifyUnchanged(links.files)
   const names = new Set([...present.values()].map(({ name }) => name))
   for (const file of keep) await kept.keep(source.name, file, names.has(file.name))
   for (const file of forget) await kept.remove(file)
+  return present
 }
 
 /** Removes duplicates of missing files without stored records now, because these files cannot be compared later. */
@@ -147,7 +157,8 @@ async function enterAll(
     database,
     numbers.map((file_id) => `${file_id}`),
   )
-  const known = fresh.length > 0 ? await knownFiles(database) : []
+  const isReplacing = fresh.some(({ replaces }) => replaces !== undefined)
+  const known = isReplacing ? await knownFiles(database) : []
   const records = new Map(known.map((file) => [file.file_id, file.open_records]))
   const all: FileDecisions[] = [decisions, { forget: [...unlisted, ...moved], keep: [] }]
   for (const [position, file] of fresh.entries()) {
@@ -170,7 +181,7 @@ async function findDuplicates(
   update: Update,
   present: Present,
   request: RollupRequest,
-  { database, kept }: SettleOptions,
+  { database, kept, scratchFolder }: SettleOptions,
 ): Promise<void> {
   const days = await daysToCompare(database)
   const known = await filesToCompare(database, days)
@@ -180,10 +191,11 @@ async function findDuplicates(
     if (path === undefined) throw new Error(`the records of ${file.name} are neither at hand nor kept`)
     places.set(file.file_id, { kept: path })
   }
-  await findSurplus(database, update.source, days, places, request)
+  await findSurplus(update.source, days, places, { database, scratchFolder, request })
 }
 
 async function filesToCompare(database: Database, days: readonly IdentifiedDay[]): Promise<StateFile[]> {
+  if (days.length === 0) return []
   const wanted = new Set(days.map((day) => day.file_id))
   return (await listFiles(database)).filter((file) => wanted.has(file.file_id))
 }
@@ -211,10 +223,11 @@ async function placesOf(
 async function keepRejects(update: Update, present: Present, options: SettleOptions): Promise<void> {
   const { database, rejectsFolder, files } = options
   const names = await filesToWrite(database, update.source.name, rejectsFolder)
-  const wanting = (await listFiles(database)).filter((file) => present.has(file.file_id) && names.has(file.name))
+  const all = names.size === 0 ? [] : await listFiles(database)
+  const wanting = all.filter((file) => present.has(file.file_id) && names.has(file.name))
   const places = await placesOf(update, present, wanting)
   await writeRejects(database, places.values(), rejectsFolder, files)
-  await noteRejects(database)
+  await database.transaction(() => noteRejects(database))
 }
 
 async function storeRecords(update: Update, present: Present, { database, kept }: SettleOptions): Promise<void> {

@@ -91,6 +91,16 @@ SELECT
 -- name: set_version
 CREATE OR REPLACE TABLE state_version AS SELECT $version::INTEGER AS version
 
+-- name: tables
+-- Whether the state has its tables already.
+SELECT table_name AS name FROM duckdb_tables() WHERE table_name = 'state_files'
+
+-- name: fingerprint
+SELECT sha256(
+  concat_ws(chr(10), (SELECT max(version) FROM state_version), string_agg(state_files::VARCHAR, chr(10) ORDER BY file_id))
+) AS fingerprint
+FROM state_files
+
 -- name: sources
 SELECT DISTINCT source FROM state_files ORDER BY source
 

@@ -51,6 +51,14 @@ export async function openState(database: Database): Promise<void> {
   })
 }
 
+/** A hash of the files that the state knows and of its version; undefined for a new state. All else in it follows from them. */
+export async function fingerprint(database: Database): Promise<string | undefined> {
+  const tables = await database.rows<{ name: string }>('state/tables')
+  if (tables.length === 0) return undefined
+  const [state] = await database.rows<{ fingerprint: string }>('state/fingerprint')
+  return state?.fingerprint
+}
+
 /** The files or days of the selected source that were read in a certain way. */
 export async function filesReadAs(database: Database, reading: string): Promise<StateFile[]> {
   return (await listFiles(database)).filter((file) => file.reading === reading)

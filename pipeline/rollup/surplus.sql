@@ -58,23 +58,24 @@ SELECT *, NULL FROM core_kept_usage
 CREATE OR REPLACE TEMP VIEW core_identified_usage AS SELECT *, NULL::VARCHAR AS contributor_text FROM core_kept_usage
 
 -- name: find_ids
--- Ids that occur twice on a day, as 64-bit hashes: a collision only adds a candidate.
-CREATE OR REPLACE TEMP TABLE core_repeated AS
-SELECT day_number, hash(request_id) AS id_hash
-FROM core_ids
-WHERE day_number BETWEEN $first_day AND $last_day
-  AND day_number IN (SELECT day_number FROM core_touched_days)
-GROUP BY ALL
-HAVING count(request_id) > 1
+-- 64-bit hashes of ids that occur twice in a batch, on one day or on two: another day or a collision only adds a
+-- candidate. Without the day, whole batches are read in 60 % of the time. What is inserted into a table, also a temporary
+-- one, stays in memory until the transaction ends; a file does not.
+COPY (
+  SELECT hash(request_id) AS id_hash
+  FROM core_ids
+  WHERE day_number BETWEEN $first_day AND $last_day
+  GROUP BY ALL
+  HAVING count(request_id) > 1
+) TO $path (FORMAT parquet)
 
--- name: days
--- Only the files of these days are read again.
-SELECT DISTINCT day_number FROM core_repeated
+-- name: count_ids
+SELECT count(*) AS ids FROM read_parquet($path, hive_partitioning = false)
 
--- name: add
--- Whole records decide, not the hashes of their ids.
-INSERT INTO state_surplus BY NAME
-WITH candidate AS (
+-- name: find_candidates
+-- The whole records of these ids. In a file DuckDB knows how few they are: without it, it divides the windows of `sum`
+-- for all records of the batch, which takes ten times as long.
+COPY (
   SELECT
     usage.* EXCLUDE (visibility, contributor, contributor_text),
     usage.visibility AS own_visibility,
@@ -83,40 +84,52 @@ WITH candidate AS (
     -- A copy that must not be published wins: private before withheld before public.
     list_position(['public', 'withheld', 'private'], coalesce(usage.visibility, core_models.visibility)) AS secrecy
   FROM core_identified_usage AS usage
-  JOIN core_repeated ON usage.day_number = core_repeated.day_number AND hash(usage.request_id) = core_repeated.id_hash
+  JOIN read_parquet($ids, hive_partitioning = false) AS repeated ON hash(usage.request_id) = repeated.id_hash
   JOIN core_models ON usage.model = core_models.model AND core_models.is_valid
-),
-copy AS (
-  SELECT
-    *,
-    row_number() OVER best_first AS position,
-    row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok)
-      AS content,
-    first_value(content) OVER best_first AS best_content
-  FROM candidate
-  WINDOW best_first AS (
-    PARTITION BY day_number, request_id
-    ORDER BY
-      updated_us DESC NULLS LAST, instant_us DESC, prompt_tokens DESC, completion_tokens DESC, model_permaslug DESC,
-      secrecy DESC, cost_usd DESC, api_key_hash DESC NULLS LAST, is_byok DESC,
-      -- Not published. Ids under a lost key come last.
-      known_contributor(contributor) DESC NULLS LAST, contributor DESC NULLS LAST
+  WHERE usage.day_number BETWEEN $first_day AND $last_day
+    AND usage.day_number IN (SELECT day_number FROM core_touched_days)
+) TO $path (FORMAT parquet)
+
+-- name: sum
+-- Whole records decide, not the hashes of their ids. Sums are written as text, for Parquet has no integer of 128 bits.
+COPY (
+  WITH copy AS (
+    SELECT
+      *,
+      row_number() OVER best_first AS position,
+      row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok)
+        AS content,
+      first_value(content) OVER best_first AS best_content
+    FROM read_parquet($paths, hive_partitioning = false)
+    WINDOW best_first AS (
+      PARTITION BY day_number, request_id
+      ORDER BY
+        updated_us DESC NULLS LAST, instant_us DESC, prompt_tokens DESC, completion_tokens DESC, model_permaslug DESC,
+        secrecy DESC, cost_usd DESC, api_key_hash DESC NULLS LAST, is_byok DESC,
+        -- Not published. Ids under a lost key come last.
+        known_contributor(contributor) DESC NULLS LAST, contributor DESC NULLS LAST
+    )
   )
-)
-SELECT
-  getvariable('source') AS source,
-  day_number,
-  model,
-  own_visibility AS visibility,
-  api_key_hash,
-  is_byok,
-  count(*) AS records,
-  count(*) FILTER (content IS DISTINCT FROM best_content) AS conflicting_records,
-  sum(prompt_tokens + completion_tokens) AS tokens,
-  sum(cost_usd) AS cost_usd,
-  count(*) FILTER (is_charge_misread) AS misread_charges,
-  sum_of_parts(parts, prompt_tokens + completion_tokens) AS parts,
-  contributor
-FROM copy
-WHERE position > 1
-GROUP BY ALL
+  SELECT
+    getvariable('source') AS source,
+    day_number,
+    model,
+    own_visibility AS visibility,
+    api_key_hash,
+    is_byok,
+    count(*) AS records,
+    count(*) FILTER (content IS DISTINCT FROM best_content) AS conflicting_records,
+    sum(prompt_tokens + completion_tokens)::VARCHAR AS tokens,
+    sum(cost_usd) AS cost_usd,
+    count(*) FILTER (is_charge_misread) AS misread_charges,
+    sum_of_parts(parts, prompt_tokens + completion_tokens)::VARCHAR AS parts,
+    contributor
+  FROM copy
+  WHERE position > 1
+  GROUP BY ALL
+) TO $path (FORMAT parquet)
+
+-- name: keep
+-- All batches at once: many small insertions would take several times the memory.
+INSERT INTO state_surplus BY NAME
+SELECT * REPLACE (tokens::HUGEINT AS tokens) FROM read_parquet($paths, hive_partitioning = false)

@@ -1,12 +1,11 @@
+import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { counted } from '../base/numbers.ts'
 import { type GroupedFile, regroup } from '../raw/files/group.ts'
 import { defineUsage } from '../raw/ingest.ts'
 import type { Source } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
-
-/** Days are compared in batches of about this many records, which limits memory. */
-const RECORDS_PER_BATCH = 1_000_000
+import { IDS_PER_SUM, RECORDS_PER_BATCH } from './surplus-sizes.ts'
 
 export interface IdentifiedDay extends Record<string, bigint | number> {
   day_number: bigint
@@ -26,75 +25,106 @@ const RECORDS: View = { all: 'surplus/identified_usage', kept: 'surplus/identifi
 
 export type RecordsPlace = GroupedFile | { kept: string }
 
-/** The days to compare and the files that have records with a `request_id` on them. */
+/** The days to compare, in order, and the files that have records with a `request_id` on them. */
 export async function daysToCompare(database: Database): Promise<IdentifiedDay[]> {
   return database.rows<IdentifiedDay>('surplus/identified_days')
 }
 
+/** Some days, and the files that have records of them. */
+interface Batch {
+  first_day: bigint
+  last_day: bigint
+  records: bigint
+  files: Set<number>
+}
+
+export interface SurplusOptions {
+  database: Database
+  /** Files in this folder are overwritten. */
+  scratchFolder: string
+  request: Pick<RollupRequest, 'onProgress' | 'onStage'>
+}
+
 /** Finds duplicates on `days` and replaces the surplus of the touched days in the state (DESIGN.md §6.7). */
 export async function findSurplus(
-  database: Database,
   source: Source,
   days: readonly IdentifiedDay[],
   places: ReadonlyMap<number, RecordsPlace>,
-  request: Pick<RollupRequest, 'onProgress' | 'onStage'>,
+  { database, scratchFolder, request }: SurplusOptions,
 ): Promise<void> {
   await database.run('surplus/forget')
+  await database.run('surplus/create_kept')
   const stage = `find duplicates of ${source.name}`
+  const scratch = (name: string) => join(scratchFolder, `${name}.parquet`)
+  const ids = scratch('repeated-ids')
+  const sums: string[] = []
+  let candidates: string[] = []
+  let found = 0n
+  const sum = async () => {
+    const path = scratch(`surplus-${sums.length}`)
+    await database.run('surplus/sum', { paths: candidates, path })
+    sums.push(path)
+    candidates = []
+    found = 0n
+  }
   const work = batches(days)
   for (const [position, batch] of work.entries()) {
     const report = (share: number) =>
       request.onProgress({ stage, share: (position + share) / work.length, bytes: undefined })
-    const range = { first_day: batch.at(0)?.day_number ?? 0n, last_day: batch.at(-1)?.day_number ?? 0n }
-    await defineBatch(database, source, batch, places, range, IDS)
-    await database.runWithProgress('surplus/find_ids', range, report)
-    const withDuplicates = await daysWithDuplicates(database, batch)
-    if (withDuplicates.length === 0) continue
-    await defineBatch(database, source, withDuplicates, places, range, RECORDS)
-    await database.run('surplus/add')
+    const range = { first_day: batch.first_day, last_day: batch.last_day }
+    const atHand = await readKept(database, batch, places)
+    await defineRecordsOf(database, source, atHand, IDS)
+    await database.runWithProgress('surplus/find_ids', { ...range, path: ids }, report)
+    const [counts] = await database.rows<{ ids: bigint }>('surplus/count_ids', { path: ids })
+    if (counts === undefined || counts.ids === 0n) continue
+    await defineRecordsOf(database, source, atHand, RECORDS)
+    const path = scratch(`candidates-${candidates.length}`)
+    await database.run('surplus/find_candidates', { ...range, ids, path })
+    candidates.push(path)
+    found += counts.ids
+    if (found >= IDS_PER_SUM) await sum()
   }
+  if (candidates.length > 0) await sum()
+  if (sums.length > 0) await database.run('surplus/keep', { paths: sums })
   if (work.length === 0) return
   const count = new Set(days.map((day) => day.day_number)).size
   request.onStage({ stage, detail: `${counted(count, 'day')} compared` })
 }
 
-async function daysWithDuplicates(database: Database, batch: readonly IdentifiedDay[]): Promise<IdentifiedDay[]> {
-  const rows = await database.rows<{ day_number: bigint }>('surplus/days')
-  const withDuplicates = new Set(rows.map((row) => row.day_number))
-  return batch.filter((day) => withDuplicates.has(day.day_number))
-}
-
-function batches(days: readonly IdentifiedDay[]): IdentifiedDay[][] {
-  const result: IdentifiedDay[][] = []
-  let records = 0n
-  for (const day of days) {
+/** A day is in one batch. */
+function batches(days: readonly IdentifiedDay[]): Batch[] {
+  const result: Batch[] = []
+  for (const [day_number, ofDay] of Map.groupBy(days, (day) => day.day_number)) {
+    const records = ofDay.reduce((sum, day) => sum + day.records, 0n)
+    const files = ofDay.map((day) => day.file_id)
     const current = result.at(-1)
-    const isSameDay = current?.at(-1)?.day_number === day.day_number
-    if (current !== undefined && (isSameDay || records + day.records <= RECORDS_PER_BATCH)) {
-      current.push(day)
-      records += day.records
+    const isShared = files.some((file) => current?.files.has(file))
+    const limit = RECORDS_PER_BATCH[isShared ? 'ofSharedFiles' : 'usual']
+    if (current === undefined || current.records + records > limit) {
+      result.push({ first_day: day_number, last_day: day_number, records, files: new Set(files) })
     } else {
-      result.push([day])
-      records = day.records
+      current.last_day = day_number
+      current.records += records
+      for (const file of files) current.files.add(file)
     }
   }
   return result
 }
 
-async function defineBatch(
+/** Reads the records of missing files into `core_kept_usage`, and returns the files of the batch that are at hand. */
+async function readKept(
   database: Database,
-  source: Source,
-  batch: readonly IdentifiedDay[],
+  { files, first_day, last_day }: Batch,
   places: ReadonlyMap<number, RecordsPlace>,
-  range: { first_day: bigint; last_day: bigint },
-  view: View,
-): Promise<void> {
-  const wanted = [...new Set(batch.map((day) => day.file_id))].flatMap((id) => places.get(id) ?? [])
+): Promise<GroupedFile[]> {
+  const wanted = [...files].flatMap((id) => places.get(id) ?? [])
   const paths = wanted.flatMap((place) => ('kept' in place ? [place.kept] : []))
-  await database.run('surplus/create_kept')
-  if (paths.length > 0) await database.run('surplus/read_kept', { paths, ...range })
-  const atHand = wanted.flatMap((place) => ('kept' in place ? [] : [place]))
-  await defineRecordsOf(database, source, atHand, view)
+  // Records of an earlier batch may stay: they are of other days.
+  if (paths.length > 0) {
+    await database.run('surplus/create_kept')
+    await database.run('surplus/read_kept', { paths, first_day, last_day })
+  }
+  return wanted.flatMap((place) => ('kept' in place ? [] : [place]))
 }
 
 /** Defines the view `core_identified_usage`, or with `IDS` the view `core_ids`, over existing files and stored records. */

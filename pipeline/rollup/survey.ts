@@ -87,10 +87,12 @@ export async function survey(
       candidates.find((previous) => left.has(previous.name) && isEqual(file, previous)),
     )
   })
-  const unchanged = same.map(({ known: { sha256, reading }, file }): HashedFile => ({ ...file, sha256, reading }))
-  const here = [...hashed, ...unchanged]
-  const contents = new Set(here.flatMap((file) => [placeOf(file), `${file.sha256} ${file.name}`]))
-  const isThere = (file: KnownFile) => namesOfContent(file).some((name) => contents.has(name))
+  const unchanged = () => same.map(({ known: { sha256, reading }, file }): HashedFile => ({ ...file, sha256, reading }))
+  let contents: ReadonlySet<string> | undefined
+  const isThere = (file: KnownFile) => {
+    contents ??= contentsOf([...hashed, ...unchanged()])
+    return namesOfContent(file).some((name) => contents?.has(name))
+  }
   const replaceable = new Map(
     [...known.filter(options.isReplaceable), ...left.values()]
       .filter((file) => !isThere(file))
@@ -107,14 +109,14 @@ export async function survey(
     ...(await sortMissing(notFound, names, options.isUnlisted)),
     moved,
     reread: [...moved, ...[...replaced].filter((file) => file !== undefined)].filter(options.isOutdated),
-    duplicates: duplicatesOf(fresh, new Map(unchanged.map((file) => [placeOf(file), file.name] as const))),
+    duplicates: fresh.length === 0 ? [] : duplicatesOf(fresh, unchanged()),
   }
 }
 
 /** Throws `BuildError` if a file changed while it was read. */
 export async function verifyUnchanged(files: readonly InputFile[]): Promise<void> {
   for (const file of files) {
-    const { bytes, modified } = await readStamp(file.path)
+    const { bytes, modified } = readStamp(file.path)
     if (bytes === file.bytes && modified === file.modified) continue
     throw new BuildError(`${file.name} changed while it was read; run the build again when it is complete`)
   }
@@ -130,12 +132,17 @@ function placeOf({ sha256, reading, columns }: HashedFile): string {
   return columns === undefined ? sha256 : `${sha256} ${reading}`
 }
 
+function contentsOf(files: readonly HashedFile[]): ReadonlySet<string> {
+  return new Set(files.flatMap((file) => [placeOf(file), `${file.sha256} ${file.name}`]))
+}
+
 /** A file of the state is also there if it is read in another way now. */
 function namesOfContent({ sha256, reading, name }: KnownFile): string[] {
   return [sha256, `${sha256} ${reading}`, `${sha256} ${name}`]
 }
 
-function duplicatesOf(fresh: readonly HashedFile[], names: Map<string, string>): { file: string; original: string }[] {
+function duplicatesOf(fresh: readonly HashedFile[], others: readonly HashedFile[]): Survey['duplicates'] {
+  const names = new Map(others.map((file) => [placeOf(file), file.name]))
   return fresh.flatMap((file) => {
     const { name, bytes } = file
     const original = names.get(placeOf(file))

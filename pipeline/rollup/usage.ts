@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import { type Files, replaceFile } from '../base/files.ts'
-import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
+import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
+import { toTimestamp } from '../contract/ranking.ts'
 import { type KeySpendDay, type KeySpendHeader, USAGE_FILE } from '../contract/usage.ts'
 import { toNanos, toUsd } from '../contract/usd.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
@@ -43,14 +43,32 @@ export class KeySpendLedger {
   }
 }
 
-/** Replaces the usage file below `dataDir`. Readers see the old or the new file, whole. */
-export async function writeUsage(ledger: KeySpendLedger, asOf: Date, dataDir: string, files: Files): Promise<void> {
-  await replaceFile(files, join(dataDir, USAGE_FILE), serialise(ledger.days, toTimestamp(asOf)))
+/** The lines of a usage file after its header. */
+export interface UsageLines {
+  days: number
+  text: string
 }
 
-function serialise(days: readonly KeySpendDay[], asOf: Timestamp): string {
-  const header: KeySpendHeader = { version: 1, as_of: asOf, days: days.length }
-  return [header, ...days].map((line) => `${JSON.stringify(line)}\n`).join('')
+export function usageLines({ days }: KeySpendLedger): UsageLines {
+  return { days: days.length, text: days.map(toLine).join('') }
+}
+
+/** The lines of the usage file below `dataDir`; undefined if there is none. */
+export async function readUsageLines(dataDir: string): Promise<UsageLines | undefined> {
+  const whole = await readTextIfAny(join(dataDir, USAGE_FILE))
+  if (whole === undefined) return undefined
+  const text = whole.slice(whole.indexOf('\n') + 1)
+  return { days: text.split('\n').length - 1, text }
+}
+
+/** Replaces the usage file below `dataDir`. Readers see the old or the new file, whole. */
+export async function writeUsage({ days, text }: UsageLines, asOf: Date, dataDir: string, files: Files): Promise<void> {
+  const header: KeySpendHeader = { version: 1, as_of: toTimestamp(asOf), days }
+  await replaceFile(files, join(dataDir, USAGE_FILE), toLine(header) + text)
+}
+
+function toLine(value: KeySpendHeader | KeySpendDay): string {
+  return `${JSON.stringify(value)}\n`
 }
 
 function byName([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {

@@ -11,6 +11,7 @@ import { CATALOGUE_FILE, inListOrder, SHIPPED_CATALOGUE } from '../contract/embe
 import type { Manifest } from '../contract/manifest.ts'
 import { API_FILES } from '../contract/published-paths.ts'
 import { type RankingRow, rowsSince } from '../contract/ranking.ts'
+import { mostRecentCompletedDay } from '../contract/utc-date.ts'
 import { resolveWindow } from '../contract/window.ts'
 import type { Page } from './layout.ts'
 
@@ -22,7 +23,7 @@ const Model = z.custom<z.infer<typeof Ordered>>((value) => Ordered.safeParse(val
 
 /** The API's answer to a request for the ranking without parameters, as of a release with these rows. */
 export function renderRankingsDaily(rows: readonly RankingRow[], { as_of, version }: Manifest): Page {
-  const window = resolveWindow({}, new Date(as_of))
+  const window = resolveWindow({}, mostRecentCompletedDay(new Date(as_of)))
   const text = writeJson(rowsSince(rows, window.start_date), { as_of, ...window, version }).toString()
   return { path: API_FILES.rankings_daily, text }
 }

@@ -80,9 +80,7 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
     if (!answers.has(socket)) return
     answers.set(socket, answer)
     free.delete(socket)
-    answer.once('close', () => {
-      if (answers.get(socket) === answer) free.add(socket)
-    })
+    answer.on('close', setFree)
   })
   // CONNECT is for proxies. Node would close the connection without a response.
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
@@ -91,6 +89,12 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
   })
   // `requireSoundHead` checks it. Node would respond without the envelope.
   server.on('checkExpectation', (request, answer) => server.emit('request', request, answer))
+
+  /** One function for all responses: a closure and `once` for each would cost more. */
+  function setFree(this: ServerResponse): void {
+    const { socket } = this.req
+    if (answers.get(socket) === this) free.add(socket)
+  }
 
   function forget(socket: Socket): void {
     answers.delete(socket)

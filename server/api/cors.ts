@@ -1,27 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
-const EXPOSED_HEADERS = [
-  'Accept-Ranges',
-  'Allow',
-  'Content-Encoding',
-  'Content-Length',
-  'Content-Location',
-  'Content-Range',
-  'ETag',
-  'Last-Modified',
-  'Link',
-  'RateLimit-Limit',
-  'RateLimit-Policy',
-  'RateLimit-Remaining',
-  'RateLimit-Reset',
-  'Retry-After',
-  'WWW-Authenticate',
-  'X-Attribution',
-  'X-Content-Hash',
-  'X-Dataset-End-Date',
-  'X-Request-Id',
-].join(', ')
-
 /** For preflights without headers. `*` would not include Authorization. */
 const ALLOWED_HEADERS = [
   'Authorization',
@@ -38,16 +16,6 @@ const ALLOWED_HEADERS = [
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
 const PREFLIGHT_SECONDS = 86_400
-
-/** Lets pages of any origin read responses (API.md § Limits, keys, access). The API has no cookies. */
-export function allowAnyOrigin(reply: FastifyReply): void {
-  reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS })
-}
-
-/** Lets them read more headers of this response. */
-export function exposeToo(reply: FastifyReply, names: readonly string[]): void {
-  reply.header('access-control-expose-headers', `${EXPOSED_HEADERS}, ${names.join(', ')}`)
-}
 
 /** Responds to a preflight, which needs no key. */
 export function allowPreflight(request: FastifyRequest, reply: FastifyReply, methods: string[]): void {

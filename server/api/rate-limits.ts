@@ -8,8 +8,8 @@ import { callerOf } from './caller.ts'
 export const NO_RATE_LIMITS: RateLimitSettings = { perMinute: 0, perDay: 0, badKeysPerMinute: 0 }
 
 export interface RateLimits {
-  /** A hook after `authenticate`: counts the request for its key and account, or throws the 429. */
-  countRequest: onRequestHookHandler
+  /** A hook after `authenticate`: counts the request for its key and account, or throws the 429. None without limits. */
+  countRequest: onRequestHookHandler | undefined
   /** Counts a bad key for its client address, or throws the 429. */
   countBadKey(request: FastifyRequest, reply: FastifyReply): void | Promise<void>
 }
@@ -36,18 +36,19 @@ export function rateLimits(settings: RateLimitSettings, clock: () => Date, count
     return spending instanceof Promise ? spending.then(tell) : tell(spending)
   }
 
+  const countRequest: onRequestHookHandler = (request, reply, done) => {
+    const { id, creator_user_id } = callerOf(request)
+    const uses = [
+      { rule: ofKey, name: id },
+      { rule: ofAccount, name: creator_user_id },
+    ]
+    const spent = spend(uses, reply)
+    if (spent instanceof Promise) spent.then(() => done(), done)
+    else done()
+  }
+
   return {
-    countRequest(request, reply, done) {
-      if (!isLimited) return done()
-      const { id, creator_user_id } = callerOf(request)
-      const uses = [
-        { rule: ofKey, name: id },
-        { rule: ofAccount, name: creator_user_id },
-      ]
-      const spent = spend(uses, reply)
-      if (spent instanceof Promise) spent.then(() => done(), done)
-      else done()
-    },
+    countRequest: isLimited ? countRequest : undefined,
     countBadKey: (request, reply) => spend([{ rule: ofAddress, name: networkOf(request.ip) }], reply),
   }
 }

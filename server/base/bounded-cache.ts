@@ -27,10 +27,7 @@ export class BoundedCache<T> {
   set(name: string, value: T): void {
     this.delete(name)
     const size = this.#sizeOf(value)
-    for (const [oldest] of this.#values) {
-      if (this.#size + size <= this.#most) break
-      this.delete(oldest)
-    }
+    if (this.#size + size > this.#most) this.#makeRoom(size)
     this.#values.set(name, value)
     this.#newest = name
     this.#size += size
@@ -43,6 +40,13 @@ export class BoundedCache<T> {
     const value = make()
     this.set(name, value)
     return value
+  }
+
+  #makeRoom(size: number): void {
+    for (const oldest of this.#values.keys()) {
+      if (this.#size + size <= this.#most) break
+      this.delete(oldest)
+    }
   }
 
   delete(name: string): void {

@@ -19,8 +19,9 @@ export function logBatch(target: { write(text: string): unknown }) {
     write(line: string) {
       if (batches.length === 0) setTimeout(flush, LONGEST_WAIT_MS).unref()
       const bytes = Buffer.byteLength(line)
-      if (batches.length > 0 && bytesOfLast + bytes <= ATOMIC_BYTES) {
-        batches.push(batches.pop() + line)
+      const last = batches.length - 1
+      if (last >= 0 && bytesOfLast + bytes <= ATOMIC_BYTES) {
+        batches[last] += line
         bytesOfLast += bytes
       } else {
         batches.push(line)

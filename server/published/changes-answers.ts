@@ -5,7 +5,13 @@ import type { Dataset } from './dataset.ts'
 import type { Format } from './formats.ts'
 import type { Coding } from './negotiation.ts'
 import { changesBody, type RowsByDate } from './ranking-changes.ts'
-import { contentHashOf, contentHeaders, type RankingsAnswer, rankingsHeaders, rankingsTag } from './rankings-answers.ts'
+import {
+  CONTENT_HEADERS,
+  contentHashOf,
+  type RankingsAnswer,
+  rankingsHeaders,
+  rankingsTag,
+} from './rankings-answers.ts'
 
 /** Two releases that both have the table of a period. */
 export interface Comparison {
@@ -32,8 +38,9 @@ export function changesAnswers() {
     const body = await encoded(plain, coding)
     return {
       etag,
-      headers: { ...rankingsHeaders(to.manifest, { table, window: to.manifest }), etag },
-      contentHeaders: contentHeaders(format, coding),
+      headers: rankingsHeaders(to.manifest, { table, window: to.manifest }),
+      tagIs: 'last',
+      contentHeaders: CONTENT_HEADERS[format][coding],
       body: () => body,
     }
   }

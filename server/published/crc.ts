@@ -7,16 +7,21 @@ export function moveCrc(crc: number, bytes: number): number {
   return crc === 0 ? 0 : multiply(powerOfX(bytes), crc)
 }
 
-const SQUARES = new Uint32Array(32)
-SQUARES[0] = ONE >>> 1
-for (let n = 1; n < SQUARES.length; n++) SQUARES[n] = multiply(SQUARES[n - 1] ?? 0, SQUARES[n - 1] ?? 0)
+/** For each of the four digits of a number of bytes to base 256: x^8 to the power of each digit at its place. */
+const POWERS = Array.from({ length: 4 }, () => new Uint32Array(256))
+let ofDigitOne = ONE >>> 8
+for (const powers of POWERS) {
+  powers[0] = ONE
+  for (let digit = 1; digit < powers.length; digit++) powers[digit] = multiply(powers[digit - 1] ?? 0, ofDigitOne)
+  ofDigitOne = multiply(powers[255] ?? 0, ofDigitOne)
+}
 
+/** x^8 to the power of `bytes`: one multiplication a digit, where one a bit would cost more than the rest of a gzip. */
 function powerOfX(bytes: number): number {
   let power = ONE
-  // x^8 is the third square.
-  for (let n = 3, rest = bytes; rest > 0; n++, rest >>>= 1) {
-    // The order of x divides 2^32 - 1, so the squares repeat after 32.
-    if (rest & 1) power = multiply(SQUARES[n % SQUARES.length] ?? 0, power)
+  for (let place = 0, rest = bytes; rest > 0; place++, rest >>>= 8) {
+    const digit = rest & 255
+    if (digit > 0) power = multiply(POWERS[place]?.[digit] ?? 0, power)
   }
   return power
 }

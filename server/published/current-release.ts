@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { type FollowedFile, followFile } from '../base/followed-file.ts'
 import type { Dataset } from './dataset.ts'
-import { pointerPath } from './release.ts'
+import { pointerPath } from './pointer.ts'
 import type { LoadRelease } from './release-loader.ts'
 
 export interface CurrentRelease extends FollowedFile {

@@ -1,7 +1,8 @@
+import { BoundedCache } from '../base/bounded-cache.ts'
+
 const WEIGHT = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/
 
-/** Names and weights in an `Accept` header (RFC 9110 § 12.4.2), in lower case. Skips invalid elements. */
-export function weights(header: string): Map<string, number> {
+function parseWeights(header: string): Map<string, number> {
   const found = new Map<string, number>()
   for (const element of header.toLowerCase().split(',')) {
     const [name = '', ...parameters] = element.split(';').map((part) => part.trim())
@@ -9,6 +10,15 @@ export function weights(header: string): Map<string, number> {
     if (name !== '' && WEIGHT.test(weight)) found.set(name, Math.max(Number(weight), found.get(name) ?? 0))
   }
   return found
+}
+
+/** Parsed headers: clients send few different ones. Longer ones are parsed each time, so that they take no memory. */
+const parsed = new BoundedCache<ReadonlyMap<string, number>>(200)
+const LONGEST_KEPT = 200
+
+/** Names and weights in an `Accept` header (RFC 9110 § 12.4.2), in lower case. Skips invalid elements. */
+export function weights(header: string): ReadonlyMap<string, number> {
+  return header.length > LONGEST_KEPT ? parseWeights(header) : parsed.find(header, () => parseWeights(header))
 }
 
 export type Coding = 'gzip' | 'identity'

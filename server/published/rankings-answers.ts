@@ -9,9 +9,11 @@ import type { Coding } from './negotiation.ts'
 
 export interface RankingsAnswer {
   etag: string
-  /** Also sent with a 304. */
-  headers: Record<string, string>
-  contentHeaders: Record<string, string>
+  /** Also sent with a 304, and shared by the answers of a release, which differ in their tags. */
+  headers: Readonly<Record<string, string>>
+  /** Where the tag is among them. */
+  tagIs: 'first' | 'last'
+  contentHeaders: Readonly<Record<string, string>>
   body: () => Answer
 }
 
@@ -53,8 +55,9 @@ function describe(dataset: Dataset, asked: TableWindow, format: Format, coding: 
   let body: Answer | undefined
   return {
     etag,
-    headers: { etag, ...rankingsHeaders(manifest, { table, window }) },
-    contentHeaders: contentHeaders(format, coding),
+    headers: rankingsHeaders(manifest, { table, window }),
+    tagIs: 'first',
+    contentHeaders: CONTENT_HEADERS[format][coding],
     body: () => {
       body ??= dataset.answer(table, window, format, coding)
       return body
@@ -62,11 +65,15 @@ function describe(dataset: Dataset, asked: TableWindow, format: Format, coding: 
   }
 }
 
-export function contentHeaders(format: Format, coding: Coding): Record<string, string> {
-  return {
-    'content-type': CONTENT_TYPE_OF[format],
-    ...(coding === 'identity' ? {} : { 'content-encoding': coding }),
-  }
+function contentHeadersOf(format: Format): Record<Coding, Record<string, string>> {
+  const identity = { 'content-type': CONTENT_TYPE_OF[format] }
+  return { identity, gzip: { ...identity, 'content-encoding': 'gzip' } }
+}
+
+export const CONTENT_HEADERS: Readonly<Record<Format, Record<Coding, Readonly<Record<string, string>>>>> = {
+  json: contentHeadersOf('json'),
+  csv: contentHeadersOf('csv'),
+  ndjson: contentHeadersOf('ndjson'),
 }
 
 /**
@@ -79,16 +86,27 @@ export function rankingsTag(manifest: Manifest, { table, window }: TableWindow):
   return `${release}-${content}-${window.start_date}-${window.end_date}`
 }
 
-/** The headers of every answer, 304 too, but for its tag. The window is that of the answer. */
-export function rankingsHeaders(manifest: Manifest, { table, window }: TableWindow): Record<string, string> {
-  const known = headersOfReleases.get(manifest) ?? new Map<Table, Record<string, string>>()
+/** The headers of every answer, 304 too, but for its tag: one object per table. The window is that of the answer. */
+export function rankingsHeaders(manifest: Manifest, { table, window }: TableWindow): Readonly<Record<string, string>> {
+  const known = headersOfReleases.get(manifest) ?? new Map<Table, TableHeaders>()
   headersOfReleases.set(manifest, known)
-  const headers = known.get(table) ?? releaseHeaders(manifest, table)
+  const headers = known.get(table) ?? tableHeaders(manifest, table)
   known.set(table, headers)
-  return manifest.end_date < window.end_date ? { ...headers, 'x-dataset-end-date': manifest.end_date } : headers
+  return manifest.end_date < window.end_date ? headers.beyond : headers.within
 }
 
-const headersOfReleases = new WeakMap<Manifest, Map<Table, Record<string, string>>>()
+/** Of windows that end with the release or before, and of those that end later. */
+interface TableHeaders {
+  within: Readonly<Record<string, string>>
+  beyond: Readonly<Record<string, string>>
+}
+
+const headersOfReleases = new WeakMap<Manifest, Map<Table, TableHeaders>>()
+
+function tableHeaders(manifest: Manifest, table: Table): TableHeaders {
+  const within = releaseHeaders(manifest, table)
+  return { within, beyond: { ...within, 'x-dataset-end-date': manifest.end_date } }
+}
 
 function releaseHeaders(manifest: Manifest, table: Table): Record<string, string> {
   const rule = ruleInLine(manifest.disclosure)

@@ -1,7 +1,7 @@
 import type { ReleaseEntry } from '../../pipeline/contract/manifest.ts'
 import { fingerprint } from '../base/followed-file.ts'
-import { type Dataset, datasetOf } from './dataset.ts'
-import { pointerPath } from './release.ts'
+import type { Dataset, PreparedRelease } from './dataset.ts'
+import { pointerPath } from './pointer.ts'
 import { type Preparing, prepareInThread } from './thread.ts'
 
 export interface LoadOrder {
@@ -33,5 +33,11 @@ export const loadRelease: LoadRelease = (order) => {
 }
 
 function loadInThread(order: LoadOrder): Preparing<Dataset> {
-  return prepareInThread(new URL('./release-worker.ts', import.meta.url), order, datasetOf)
+  return prepareInThread(new URL('./release-worker.ts', import.meta.url), order, toDataset)
+}
+
+/** Loads what it needs when the thread has begun, so that the thread begins at once. */
+async function toDataset(prepared: PreparedRelease): Promise<Dataset> {
+  const { datasetOf } = await import('./dataset.ts')
+  return datasetOf(prepared)
 }

@@ -14,12 +14,12 @@ import {
   ReleaseIndex,
   type TableFacts,
 } from '../../pipeline/contract/manifest.ts'
-import { POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
 import { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { dataFile, MODELS_FILE } from '../../pipeline/contract/release-files.ts'
 import { PeriodRow, type Table, type TableRow, tableFacts } from '../../pipeline/contract/tables.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { authorsOf } from './authors.ts'
+import { pointerPath } from './pointer.ts'
 import { orderCheck } from './ranking-order.ts'
 
 /** A release whose manifest was read and checked. Its files are read and checked one by one. */
@@ -34,10 +34,6 @@ export class ReleaseError extends Error {
 }
 
 const gunzipOffLoop = promisify(gunzip)
-
-export function pointerPath(publicDir: string): string {
-  return join(publicDir, POINTER_PATH)
-}
 
 /** Reads the manifest of the release that `latest.json` names and checks it. Throws `ReleaseError`. */
 export async function readCurrentRelease(publicDir: string): Promise<Release> {

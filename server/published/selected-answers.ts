@@ -11,7 +11,7 @@ import type { Format } from './formats.ts'
 import type { Coding } from './negotiation.ts'
 import { type RankedRow, type RankedTable, rankedTable } from './ranked-table.ts'
 import {
-  contentHeaders,
+  CONTENT_HEADERS,
   type RankingsAnswer,
   rankingsHeaders,
   rankingsTag,
@@ -66,8 +66,9 @@ export function selectedAnswers({ mostBytes }: { mostBytes?: number } = {}) {
     const headers = rankingsHeaders(dataset.manifest, request)
     return {
       etag,
-      headers: { etag, ...headers, ...pageHeaders(headers, page, rows.length) },
-      contentHeaders: contentHeaders(format, coding),
+      headers: { ...headers, ...pageHeaders(headers, page, rows.length) },
+      tagIs: 'first',
+      contentHeaders: CONTENT_HEADERS[format][coding],
       body: () => body,
     }
   }
@@ -120,7 +121,7 @@ function nextOf({ offset, limit, urlAt }: Page, totalCount: number): string | nu
   return offset + limit < totalCount ? urlAt(offset + limit) : null
 }
 
-function pageHeaders({ link }: Record<string, string>, page: Page | undefined, totalCount: number) {
+function pageHeaders({ link }: Readonly<Record<string, string>>, page: Page | undefined, totalCount: number) {
   if (page === undefined) return {}
   const next = nextOf(page, totalCount)
   return {

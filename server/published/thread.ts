@@ -15,7 +15,11 @@ export interface Preparing<T> {
 const LIMITS = { maxYoungGenerationSizeMb: 12 }
 
 /** Starts a script in a thread of its own. It sends two messages, of which values are made: what it has first, then all. */
-export function prepareInThread<M, T>(script: URL, workerData: unknown, toValue: (message: M) => T): Preparing<T> {
+export function prepareInThread<M, T>(
+  script: URL,
+  workerData: unknown,
+  toValue: (message: M) => T | Promise<T>,
+): Preparing<T> {
   const [plain, whole] = [Promise.withResolvers<T>(), Promise.withResolvers<T>()]
   const worker = new Worker(script, { workerData, env: environmentOfThread(), resourceLimits: LIMITS })
   worker.once('message', (first: M) => {

@@ -1,28 +1,39 @@
-import { toUtcDate, type UtcDate } from '../../pipeline/contract/utc-date.ts'
+import { mostRecentCompletedDay, type UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { resolveWindow, type Window, WindowError } from '../../pipeline/contract/window.ts'
-import { BoundedCache } from '../base/bounded-cache.ts'
+import { currentDay } from '../base/current-day.ts'
 import { invalidRequest } from '../base/errors.ts'
-
-const MOST_WINDOWS = 10_000
 
 interface AskedWindow {
   start_date?: UtcDate | undefined
   end_date?: UtcDate | undefined
 }
 
-/** Resolves each window once a day: calendar arithmetic is the slowest part of an answer. Throws the 400. */
-export function rememberedWindows(now: () => Date): (asked: AskedWindow) => Window {
-  const known = new BoundedCache<Window>(MOST_WINDOWS)
+/**
+ * Resolves windows. What follows from the date alone is worked out once a day: calendar arithmetic would be the slowest
+ * part of an answer. Throws the 400.
+ */
+export function windowResolver(now: () => Date): (asked: AskedWindow) => Window {
+  const dayOf = currentDay()
+  let day: UtcDate | undefined
+  let lastCompleted: UtcDate = ''
+  let usual: Window | undefined
 
   return (asked) => {
     const instant = now()
-    return known.find(`${toUtcDate(instant)} ${asked.start_date} ${asked.end_date}`, () => resolve(asked, instant))
+    const today = dayOf(instant)
+    if (today !== day || usual === undefined) {
+      lastCompleted = mostRecentCompletedDay(instant)
+      usual = resolveWindow({}, lastCompleted)
+      day = today
+    }
+    const isUsual = asked.start_date === undefined && asked.end_date === undefined
+    return isUsual ? usual : resolve(asked, lastCompleted)
   }
 }
 
-function resolve(asked: AskedWindow, now: Date): Window {
+function resolve(asked: AskedWindow, lastCompleted: UtcDate): Window {
   try {
-    return resolveWindow(asked, now)
+    return resolveWindow(asked, lastCompleted)
   } catch (error) {
     if (error instanceof WindowError) throw invalidRequest([{ path: error.parameter, message: error.message }])
     throw error

@@ -107,3 +107,35 @@ function isJson(text: string): boolean {
     return false
   }
 }
+
+describe('a JSON text as we write it', () => {
+  it.each([
+    ['a number that JSON has no place for', '{\n  "share": 1e400\n}\n'],
+    ['lists too deep', nested(501)],
+    ['lists deeper than the call stack', nested(20_000)],
+    ['nothing', 'undefined\n'],
+  ])('is read like any other: %s', (_, text) => {
+    const anyway = () => parseJson(File, ` ${text}`, 'f.json', BuildError)
+    const as = (read: () => unknown) => {
+      try {
+        return read()
+      } catch (error) {
+        return (error as Error).message.replaceAll(/:\d+(:\d+)?:/g, ':')
+      }
+    }
+    expect(as(() => parseJson(File, text, 'f.json', BuildError))).toEqual(as(anyway))
+  })
+
+  it('has a duplicate key found', () => {
+    expect(() => parseJson(File, '{\n  "name": "a",\n  "name": "a"\n}\n', 'f.json', BuildError)).toThrow(
+      'duplicate key',
+    )
+  })
+
+  function nested(levels: number): string {
+    const [indent, list] = ['  ', (level: number): string => indent.repeat(Math.min(level, 600))]
+    const open = Array.from({ length: levels }, (_, level) => `${list(level)}[`)
+    const close = Array.from({ length: levels }, (_, level) => `${list(levels - 1 - level)}]`)
+    return `${[...open.slice(0, -1), `${open.at(-1)}]`, ...close.slice(1)].join('\n')}\n`
+  }
+})

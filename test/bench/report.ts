@@ -1,55 +1,94 @@
-import type { Comparison, Result, Spread } from './comparison.ts'
+/** What was measured, as Markdown. */
+import { counted } from '../../pipeline/base/numbers.ts'
+import { measuredOn } from '../support/machine.ts'
+import { verdictOf } from './comparison.ts'
+import type { MeasuredLine } from './curve.ts'
+import type { KeptCurve, MeasuredResult, SuiteReport } from './results.ts'
+import { digits, showSpread } from './spread.ts'
 
-/** What one suite found. */
-export interface SuiteReport {
-  suite: string
-  results: Result[]
-  /** All comparisons of the suite, including those that were not asked for. */
-  comparisons: Pick<Comparison, 'name' | 'baselineName'>[]
-  /** What was left out, and why. */
-  skipped: string[]
+const HEAD = ['what', 'Tokenboard', 'compared with', 'ratio', 'bar', 'met', 'beside it']
+
+/** A suite's table and the fits of its curves, with where and when they were measured. */
+export function reportText({ results, curves, skipped }: SuiteReport): string {
+  const parts = [
+    results.length > 0 ? tableOf(HEAD, results.map(cellsOf)) : '',
+    curves.length > 0 ? curvesTable(curves) : '',
+    ...skipped.map((reason) => `Not measured here: ${reason}`),
+    measuredText([...results, ...curves]),
+  ]
+  return parts.filter((part) => part !== '').join('\n\n')
 }
 
-const HEAD = ['#', 'what', 'unit', 'Tokenboard', 'baseline', 'ratio', 'required', 'goal', 'met']
-
-/** The results as a Markdown table: medians with min and max, and the ratio that counts. */
-export function table({ results, skipped }: SuiteReport): string {
-  const lines = [HEAD, HEAD.map(() => '---'), ...results.map(cellsOf)].map((cells) => `| ${cells.join(' | ')} |`)
-  return [...lines, ...skipped.map((reason) => `\nLeft out: ${reason}`)].join('\n')
+function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
 
-/**
- * The table with the rows of `before`, an earlier table of the suite, for comparisons that were not measured this time.
- * Rows are in the order of the suite; those of former comparisons are left out.
- */
-export function mergedTable(report: SuiteReport, before: string): string {
-  const [head = '', ruler = '', ...rest] = table(report).split('\n')
-  const isRow = (line: string) => line.startsWith('| ')
-  const known = new Map([...before.split('\n'), ...rest].filter(isRow).map((line) => [line.split(' | ')[1], line]))
-  const rows = report.comparisons.flatMap((comparison) => known.get(whatIs(comparison)) ?? [])
-  return [head, ruler, ...rows, ...rest.filter((line) => !isRow(line))].join('\n')
+function cellsOf(result: MeasuredResult): string[] {
+  const { name, unit, ours, baseline, baselineName, ratio, exceeded } = result
+  return [
+    name,
+    `**${showSpread(ours)}** ${unit}`,
+    baseline === undefined ? '' : `${baselineName}: ${showSpread(baseline)}`,
+    ratio === undefined ? '' : showSpread(ratio),
+    barText(result),
+    [isScaled(result) ? '' : (verdictOf(result) ?? ''), ...exceeded].filter((word) => word !== '').join('; '),
+    besideText(result),
+  ]
 }
 
-function whatIs({ name, baselineName }: SuiteReport['comparisons'][number]): string {
-  return `${name}, against ${baselineName}`
+/** Bars are for whole sizes. */
+function isScaled({ measured: { scale } }: MeasuredResult): boolean {
+  return scale !== undefined
 }
 
-function cellsOf(result: Result): string[] {
-  const { row, unit, ours, baseline, ratio, required, goal, isMet, exceeded } = result
-  const met = required === undefined ? [] : [isMet ? 'yes' : 'no', ...exceeded]
-  const numbers = [ours, baseline, ratio].map(show)
-  return [optional(row), whatIs(result), unit, ...numbers, optional(required), optional(goal), met.join('; ')]
+function barText({ barOf = 'ratio', unit, higherIsBetter, required, goal }: MeasuredResult): string {
+  if (required === undefined) return ''
+  const sign = higherIsBetter ? '≥' : '≤'
+  const goalText = goal === undefined ? '' : `, goal ${goal}`
+  return barOf === 'ratio'
+    ? `ratio ${sign} ${required}${goalText}`
+    : `${sign} ${required}${goalText} ${unit.split(' ')[0]}`
 }
 
-function optional(value: number | undefined): string {
-  return value === undefined ? '' : String(value)
+const DETAILS: Record<string, string> = { cpu_s: 's of CPU', wall_s: 's by the clock', peak_mib: 'MiB' }
+
+/** Medians of ours and of the baseline, such as `5.30 / 1.22 s by the clock`. */
+function besideText({ details, baselineDetails, facts }: MeasuredResult): string {
+  const numbers = Object.entries(details).map(([name, { median }]) => {
+    const other = baselineDetails[name]
+    return `${digits(median)}${other === undefined ? '' : ` / ${digits(other.median)}`} ${DETAILS[name] ?? name}`
+  })
+  const known = Object.entries(facts).map(
+    ([name, value]) => `${typeof value === 'number' && !Number.isInteger(value) ? digits(value) : value} ${name}`,
+  )
+  return [...numbers, ...known].join(', ')
 }
 
-function show({ median, min, max }: Spread): string {
-  return `${digits(median)} (${digits(min)}–${digits(max)})`
+function curvesTable(curves: readonly KeptCurve[]): string {
+  const rows = curves.flatMap(({ name, oneOfSize, lines }) =>
+    lines.map((line) => [name, line.name, pointsText(line), lineText(line, oneOfSize)]),
+  )
+  return tableOf(['over', 'what', 'seconds of CPU at each size', 'a straight line through them'], rows)
 }
 
-/** Three digits: more would be noise. */
-function digits(value: number): string {
-  return value >= 100 ? String(Math.round(value)) : value.toPrecision(3)
+function pointsText({ points }: MeasuredLine): string {
+  return points.map(({ size, seconds }) => `${size}: ${showSpread(seconds)}`).join(' · ')
+}
+
+/** Such as `0.9 s and 52 ms for each million records`. */
+export function lineText({ intercept, slope }: Pick<MeasuredLine, 'intercept' | 'slope'>, oneOfSize: string): string {
+  return `${digits(intercept)} s, and ${digits(slope * 1000)} ms for each ${oneOfSize}`
+}
+
+/** Where and when, with the number of rounds; what rows have in common is said once. */
+function measuredText(items: readonly (MeasuredResult | KeptCurve)[]): string {
+  const named = Map.groupBy(items, (item) => `${measuredOn(item.measured)} ${counted(roundsOf(item), 'round')}.`)
+  const isOne = named.size === 1
+  return [...named]
+    .map(([text, group]) => (isOne ? text : `${text} (${group.map(({ name }) => name).join('; ')})`))
+    .join('\n\n')
+}
+
+function roundsOf(item: MeasuredResult | KeptCurve): number {
+  return 'rounds' in item ? item.rounds : (item.lines[0]?.rounds ?? 0)
 }

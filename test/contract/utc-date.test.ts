@@ -5,29 +5,37 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { addDays, DATASET_START, daysBetween, UtcDate } from '../../pipeline/contract/utc-date.ts'
 
-const digits = (length: number) => fc.stringMatching(new RegExp(`^\\d{${length}}$`))
+/** As the calendar of JavaScript has it: slower, and so not what requests are checked with. */
+function isDate(text: string): boolean {
+  const instant = new Date(`${text}T00:00:00Z`)
+  return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text)
+}
 
-it('takes the dates that a Date takes, and no others', () => {
-  const isInCalendar = (text: string) => {
-    const instant = new Date(`${text}T00:00:00Z`)
-    return !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text)
+const two = (number: number) => String(number).padStart(2, '0')
+
+it('takes exactly the dates of the calendar', () => {
+  const years = ['0000', '0001', '1600', '1900', '1999', '2000', '2023', '2024', '2025', '2100', '2400', '9999']
+  for (const year of years) {
+    for (let month = 0; month < 100; month += month < 14 ? 1 : 17) {
+      for (let day = 0; day < 100; day += day < 34 ? 1 : 11) {
+        const text = `${year}-${two(month)}-${two(day)}`
+        expect(UtcDate.safeParse(text).success, text).toBe(isDate(text))
+      }
+    }
   }
-  const around = fc.tuple(
-    digits(4),
-    fc.constantFrom('00', '01', '02', '04', '12', '13'),
-    fc.integer({ min: 0, max: 33 }),
-  )
-  const text = fc.oneof(
-    fc.tuple(digits(4), digits(2), digits(2)).map((parts) => parts.join('-')),
-    around.map(([year, month, day]) => `${year}-${month}-${String(day).padStart(2, '0')}`),
-    fc.constantFrom('0000-02-29', '1900-02-29', '2000-02-29', '2024-02-29', '2026-02-29', '2026-02-30', '2025-04-31'),
-  )
-  fc.assert(
-    fc.property(text, (date) => {
-      expect(UtcDate.safeParse(date).success).toBe(isInCalendar(date))
-    }),
-    { numRuns: 5000 },
-  )
+})
+
+it('takes no other form of a date', () => {
+  for (const text of [
+    '',
+    '2025-1-01',
+    '2025-01-01T00:00:00Z',
+    ' 2025-01-01',
+    '+12025-01-01',
+    '2025-01-0a',
+    '2025/01/01',
+  ])
+    expect(UtcDate.safeParse(text).success, text).toBe(false)
 })
 
 it('counts days as date-fns does', () => {

@@ -151,9 +151,13 @@ it('has the documented columns, types and footer', async () => {
   const table = await HistoryTable.empty(database)
   await table.add(folderOf(one[0]), await writeRelease(database, folderOf(one[0]), one))
   await bytesOf(table, [one])
-  const { types } = await database.typedRows('data-files/read_parquet', { path: parquet })
-  expect(Object.entries(types)).toEqual(HISTORY_FIELDS.map(({ name, sql_type }) => [name, sql_type]))
-  expect(Object.keys(types)).toEqual(HISTORY_COLUMNS)
+  const columns = await database.rows<{ column_name: string; column_type: string }>('data-files/columns', {
+    path: parquet,
+  })
+  expect(columns.map(({ column_name, column_type }) => [column_name, column_type])).toEqual(
+    HISTORY_FIELDS.map(({ name, sql_type }) => [name, sql_type]),
+  )
+  expect(columns.map(({ column_name }) => column_name)).toEqual(HISTORY_COLUMNS)
   const keys = await database.rows<{ key: string }>('data-files/parquet_keys', { path: parquet })
   const ofOneRelease = ['release', 'as_of', 'start_date', 'end_date', 'content_hash']
   const all = new Set([...Object.keys(PARQUET_KEY_MEANINGS), ...Object.keys(HISTORY_KEY_MEANINGS)])

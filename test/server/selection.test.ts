@@ -41,7 +41,7 @@ test('lets other requests run while a long answer is written', async () => {
 test('computed answers are forgotten when they no longer fit, with what their headers take', async () => {
   const { find } = computedAnswers(3000)
   const compute = async (etag: string) => {
-    return { etag, headers: {}, contentHeaders: {}, body: () => ({ pieces: [], bytes: 400 }) }
+    return { etag, headers: {}, tagIs: 'first' as const, contentHeaders: {}, body: () => ({ pieces: [], bytes: 400 }) }
   }
   for (const etag of ['a', 'b', 'c']) await find(etag, () => compute(etag))
   expect(find('c', () => compute('c'))).not.toBeInstanceOf(Promise)

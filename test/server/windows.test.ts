@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { DATASET_START } from '../../pipeline/contract/utc-date.ts'
 import { ApiError } from '../../server/base/errors.ts'
-import { rememberedWindows } from '../../server/published/windows.ts'
+import { windowResolver } from '../../server/published/windows.ts'
 
 function at(first: string) {
   let instant = first
-  const windowOf = rememberedWindows(() => new Date(instant))
+  const windowOf = windowResolver(() => new Date(instant))
   const pass = (next: string) => {
     instant = next
   }

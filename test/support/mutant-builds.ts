@@ -11,6 +11,7 @@ import { prepare } from '../../pipeline/build.ts'
 import { canonicalCsvRow } from '../../pipeline/contract/canonical-csv.ts'
 import { Publisher } from '../../pipeline/contract/manifest.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
+import { openEngine } from '../../pipeline/rollup/intake.ts'
 import { withScratch } from '../../pipeline/rollup/workspace.ts'
 import { mutant, validFiles } from './mutants.ts'
 import { expectedDataset, type RawRecord } from './oracle.ts'
@@ -109,7 +110,8 @@ async function readAsABuild(workspace: Workspace): Promise<Numbers> {
   return withScratch(config, effects, async (scratch) => {
     const control = { setting: sources.disclosure, dates: undefined }
     const intake = { config, asOf: new Date(AS_OF), sources, synthetic: false, publisher, control }
-    const { ranking, records } = (await prepare(scratch, intake, effects)).draft
+    const { ranking, records } = (await prepare(scratch, await openEngine(scratch, intake, effects), intake, effects))
+      .draft
     return { read: records.read, rejected: sum(records.rejected), csv: ranking.rows.map(canonicalCsvRow).join('') }
   })
 }

@@ -20,6 +20,7 @@ export interface FileColumns {
 /** Replaces DuckDB's type of a decimal with too many digits, which DuckDB reads as garbage. */
 const WIDE_DECIMAL = 'DECIMAL of more than 38 digits'
 
+const USUAL_HEADER_BYTES = 16_384
 const LONGEST_HEADER_BYTES = 1_048_576
 /** Characters of an error: a file that is no CSV may begin with anything. */
 const LONGEST_LIST = 1000
@@ -46,17 +47,49 @@ export function recordColumns(source: Source, fields: readonly (keyof UsageRecor
  * most names. Throws `BuildError` for a broken header.
  */
 export async function readCsvColumns(file: InputFile, wanted: readonly string[]): Promise<FileColumns | undefined> {
-  const head = (await readHead(file, LONGEST_HEADER_BYTES)).toString('utf8')
-  if (head.replace(/^\ufeff/, '') === '') return undefined
+  const header = file.header ?? (await readHeader(file))
+  if (header.replace(/^\ufeff/, '') === '') return undefined
+  const columns = columnsOfHeader(header, wanted)
+  if (columns === undefined) throw new BuildError(`${file.name}, line 1: the header is not valid CSV`)
+  if (columns.names.some((name) => name.includes('\0'))) throw new BuildError(`${file.name} is binary, not CSV`)
+  return columns
+}
+
+/** The header, with what is behind it where its end is not certain. Empty for an empty file. */
+async function readHeader(file: InputFile): Promise<string> {
+  const head = await readHead(file, USUAL_HEADER_BYTES)
+  const header = wholeHeader(head.toString('utf8').replace(/^\ufeff/, ''))
+  if (header !== undefined) return header
+  return (head.length < USUAL_HEADER_BYTES ? head : await readHead(file, LONGEST_HEADER_BYTES)).toString('utf8')
+}
+
+/**
+ * The first line of a head, if it is all of the header whatever the delimiter: it ends within the head, and not within
+ * quotes.
+ */
+export function wholeHeader(head: string): string | undefined {
+  const [line] = /^[^\r\n\ufeff]+(?=\n|\r[\s\S])/.exec(head) ?? []
+  const quotes = line?.match(/"/g)?.length ?? 0
+  return quotes % 2 === 0 ? line : undefined
+}
+
+/** The columns of headers, which are the same in thousands of files. */
+const KNOWN_HEADERS = new Map<string, FileColumns | undefined>()
+const MOST_KNOWN_HEADERS = 100
+
+function columnsOfHeader(header: string, wanted: readonly string[]): FileColumns | undefined {
+  const key = JSON.stringify([wanted, header])
+  if (KNOWN_HEADERS.has(key)) return KNOWN_HEADERS.get(key)
   const headers = DELIMITERS.flatMap((delimiter) => {
-    const names = parseFirstRecord(head, delimiter)
+    const names = parseFirstRecord(header, delimiter)
     return names === undefined ? [] : [{ delimiter, names }]
   })
   const known = (names: readonly string[]) => names.filter((name) => wanted.includes(name)).length
   const [best] = headers.sort((a, b) => known(b.names) - known(a.names) || b.names.length - a.names.length)
-  if (best === undefined) throw new BuildError(`${file.name}, line 1: the header is not valid CSV`)
-  if (best.names.some((name) => name.includes('\0'))) throw new BuildError(`${file.name} is binary, not CSV`)
-  return { ...best, types: best.names.map(() => 'VARCHAR') }
+  const columns = best && { ...best, types: best.names.map(() => 'VARCHAR') }
+  if (KNOWN_HEADERS.size >= MOST_KNOWN_HEADERS) KNOWN_HEADERS.clear()
+  if (header.length <= USUAL_HEADER_BYTES) KNOWN_HEADERS.set(key, columns)
+  return columns
 }
 
 export async function delimiterOf(file: InputFile, wanted: readonly string[]): Promise<string> {

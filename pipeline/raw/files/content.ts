@@ -1,25 +1,26 @@
 import { createHash } from 'node:crypto'
 import { sideBySide } from '../../base/side-by-side.ts'
-import { delimiterOf } from './columns.ts'
-import { type CsvShape, readCsvShape } from './csv-shape.ts'
-import { type OnRead, openOnce, passing } from './decompress.ts'
+import type { TextLayout } from '../text/layout.ts'
+import { readText, type TextContent, type TextFile } from '../text/read.ts'
+import { TextThreads } from '../text/threads.ts'
+import { readCsvColumns } from './columns.ts'
+import { type OnRead, openOnce } from './decompress.ts'
 import type { InputFile } from './find.ts'
-import { hasLines, type LineShape, readLineShape } from './line-shape.ts'
+import { hasLines } from './line-shape.ts'
 
-/** The hash and shape of a raw file, from one pass over it. */
-export interface Content {
-  /** SHA-256 (hex) of the decompressed bytes. */
-  sha256: string
-  csv?: CsvShape
-  /** Of NDJSON. */
-  lines?: LineShape
-}
+/** The hash of a raw file; of text also its shape and, if they could be summed at once, its records. */
+export type Content = TextContent
 
 interface ContentReading {
   wanted: readonly string[]
   signal: AbortSignal
   onRead: OnRead
+  /** How records are summed while they are read; without it none are. */
+  layout?: TextLayout | undefined
 }
+
+/** Starting threads costs more than reading as many bytes, and asking one more than reading a file of so many. */
+const LEAST_BYTES_FOR_THREADS = { all: 8_000_000, each: 65_536 }
 
 /** Reads the contents of raw files in the background, in order. */
 export class Contents {
@@ -29,11 +30,7 @@ export class Contents {
 
   constructor(files: readonly InputFile[], reading: ContentReading) {
     this.#each = new Map(files.map(({ path }) => [path, Promise.withResolvers<Content>()]))
-    this.all = sideBySide(files, async (file) => {
-      const content = await readContent(file, reading)
-      this.#each.get(file.path)?.resolve(content)
-      return content
-    })
+    this.all = this.#read(files, reading)
     this.all.catch((error: unknown) => {
       for (const { promise, reject } of this.#each.values()) {
         reject(error)
@@ -49,26 +46,65 @@ export class Contents {
     if (content === undefined) throw new Error(`the content of ${name} is not read`)
     return content.promise
   }
+
+  async #read(files: readonly InputFile[], reading: ContentReading): Promise<Content[]> {
+    const texts = files.filter(isText)
+    const bytes = texts.reduce((sum, file) => sum + file.bytes, 0)
+    const isWorthThreads =
+      bytes >= LEAST_BYTES_FOR_THREADS.all && bytes >= texts.length * LEAST_BYTES_FOR_THREADS.each
+    const threads = isWorthThreads ? new TextThreads(texts.length) : undefined
+    const stop = () => void threads?.close()
+    reading.signal.addEventListener('abort', stop)
+    try {
+      const read = async (file: InputFile) => {
+        const content = await readContent(file, reading, threads)
+        this.#each.get(file.path)?.resolve(content)
+        return content
+      }
+      return await sideBySide(files, read, threads?.size)
+    } finally {
+      reading.signal.removeEventListener('abort', stop)
+      await threads?.close()
+    }
+  }
 }
 
 /**
  * Reads a file to its end. Throws `BuildError` that names the file if it is cut or damaged (DESIGN.md §6.9). DuckDB silently
  * reads a cut file up to the cut, so count nothing of a file before this is done.
  */
-async function readContent(file: InputFile, { wanted, signal, onRead }: ContentReading): Promise<Content> {
-  const hash = createHash('sha256')
-  const onBytes = (bytes: Buffer) => {
+async function readContent(
+  file: InputFile,
+  { wanted, signal, onRead, layout }: ContentReading,
+  threads: TextThreads | undefined,
+): Promise<Content> {
+  if (!isText(file)) return { sha256: await hashContent(file, signal, onRead) }
+  const text = await describeText(file, wanted, layout)
+  if (threads === undefined) return readText(text, { signal, onRead })
+  try {
+    return await threads.read(text, onRead)
+  } catch (error) {
     signal.throwIfAborted()
-    hash.update(bytes)
+    throw error
   }
-  if (file.format === 'csv') {
-    const delimiter = await delimiterOf(file, wanted)
-    const csv = await readCsvShape(file, delimiter, { signal, onRead, onBytes })
-    return { csv, sha256: hash.digest('hex') }
-  }
-  if (!hasLines(file)) return { sha256: await hashContent(file, signal, onRead) }
-  const lines = await readLineShape(passing(openOnce(file, onRead), onBytes))
-  return { lines, sha256: hash.digest('hex') }
+}
+
+/** Text with a record on each line. */
+function isText(file: InputFile): boolean {
+  return file.format === 'csv' || hasLines(file)
+}
+
+async function describeText(
+  file: InputFile,
+  wanted: readonly string[],
+  layout: TextLayout | undefined,
+): Promise<TextFile> {
+  // Columns in a file's path win over those that it has.
+  const summed = file.columns === undefined ? layout : undefined
+  if (file.format !== 'csv') return { file, delimiter: undefined, form: summed }
+  const { delimiter = ',', names } = (await readCsvColumns(file, wanted)) ?? {}
+  const form = summed && names && { ...summed, csv: { delimiter, names } }
+  return { file, delimiter, form }
 }
 
 /** SHA-256 (hex) of a raw file's decompressed bytes. */

@@ -115,14 +115,15 @@ export async function* wholeLineEnds(chunks: AsyncIterable<Buffer>): AsyncIterab
   for await (const chunk of chunks) {
     const joined = held.length === 0 ? chunk : Buffer.concat([held, chunk])
     if (isBegin && joined.length < BYTE_ORDER_MARK.length) {
-      held = joined
+      held = Buffer.from(joined)
       continue
     }
     const start =
       isBegin && joined.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0
     isBegin = false
     const end = joined.length - (joined.at(-1) === CARRIAGE_RETURN ? 1 : 0)
-    held = joined.subarray(end)
+    // The chunk may be overwritten by the next one.
+    held = Buffer.from(joined.subarray(end))
     yield joined.subarray(start, end)
   }
   yield held

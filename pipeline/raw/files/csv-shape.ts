@@ -1,6 +1,8 @@
 import { BuildError } from '../../base/errors.ts'
+import { LONGEST_PLAIN_LINE, type PlainRecords } from '../text/records.ts'
+import { atLineFeeds } from './at-line-feeds.ts'
 import { CsvScanner, type LineEnd, wholeLineEnds } from './csv-scanner.ts'
-import { type OnRead, openInput, passing } from './decompress.ts'
+import { type OnRead, openOnce, passing } from './decompress.ts'
 import type { InputFile } from './find.ts'
 import { LONGEST_RECORD, LONGEST_RECORD_BYTES } from './split.ts'
 import { Utf8Check } from './utf8.ts'
@@ -17,6 +19,14 @@ export interface CsvShape {
   isUtf8: boolean
 }
 
+interface ShapeReading {
+  signal: AbortSignal
+  onRead?: OnRead
+  onBytes?: (bytes: Buffer) => void
+  /** Sums the records at the beginning, which are then not scanned. */
+  plain?: PlainRecords | undefined
+}
+
 /**
  * Scans a CSV file and passes its bytes to `onBytes`. Throws `BuildError` that names file and record if the file is
  * cut, a quote is never closed or a record is too long.
@@ -24,7 +34,7 @@ export interface CsvShape {
 export async function readCsvShape(
   file: InputFile,
   delimiter: string,
-  { signal, onRead, onBytes = () => {} }: { signal: AbortSignal; onRead?: OnRead; onBytes?: (bytes: Buffer) => void },
+  { signal, onRead = () => {}, onBytes = () => {}, plain }: ShapeReading,
 ): Promise<CsvShape> {
   const scanner = new CsvScanner(delimiter)
   const text = new Utf8Check()
@@ -46,9 +56,16 @@ export async function readCsvShape(
     quotedBefore = scanner.quotedLineEnds
     longest = Math.max(longest, length)
   }
-  for await (const chunk of wholeLineEnds(passing(openInput(file, onRead), onBytes))) {
+  const chunks = wholeLineEnds(passing(openOnce(file, onRead), onBytes))
+  for await (const all of plain === undefined ? chunks : atLineFeeds(chunks, LONGEST_PLAIN_LINE)) {
     signal.throwIfAborted()
-    text.add(chunk)
+    text.add(all)
+    const isFirst = plain?.isPlain === true
+    const chunk = all.subarray(plain?.read(all))
+    if (plain?.lineEnd !== undefined && isFirst) {
+      records = plain.records
+      longest = plain.longest
+    }
     let start = -begun
     scanner.scan(chunk, (position, next) => {
       end(position - start)
@@ -60,6 +77,7 @@ export async function readCsvShape(
   end(begun)
   if (scanner.isQuoted) throw notWhole(file, `the quote that record ${records} opens is never closed`)
   const { lineEnds, quotedLineEnds, hasEscapedQuotes } = scanner
+  if (plain?.lineEnd !== undefined) lineEnds.add(plain.lineEnd)
   return {
     records: Math.max(0, records),
     longestRecordBytes: longest,

@@ -1,7 +1,7 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { createGunzip } from 'node:zlib'
+import { createGunzip, type Gunzip, gunzipSync } from 'node:zlib'
 import { BuildError, reasonOf } from '../../base/errors.ts'
 import type { Compression, InputFile } from './find.ts'
 import { through } from './through.ts'
@@ -46,6 +46,9 @@ async function* naming({ name }: InputFile, chunks: AsyncIterable<Buffer>): Asyn
 const BYTES_AT_ONCE = 1_048_576
 const LEAST_BYTES_AT_ONCE = 16_384
 
+/** A third faster than Node's default size. */
+const COMPRESSED_BYTES_AT_ONCE = 262_144
+
 /** Twice as fast as Node's default size; larger sizes gain nothing. */
 const DECOMPRESSED_BYTES_AT_ONCE = 262_144
 
@@ -54,14 +57,41 @@ function sizeOfPiece(most: number, { bytes }: InputFile): number {
   return Math.min(most, Math.max(bytes, LEAST_BYTES_AT_ONCE))
 }
 
+/** A file up to this size is read and decompressed at once: for a small one a stream costs ten times as much. */
+const SMALL_BYTES = 65_536
+
+function isSmall({ bytes }: InputFile): boolean {
+  return bytes <= SMALL_BYTES
+}
+
 const CONTENT: Record<Compression, (file: InputFile, onRead: OnRead) => AsyncIterable<Buffer>> = {
   uncompressed: (file, onRead) =>
-    passing(createReadStream(file.path, { highWaterMark: sizeOfPiece(BYTES_AT_ONCE, file) }), ({ length }) =>
-      onRead(length),
-    ),
-  gzip: (file, onRead) => decompressGzip(createReadStream(file.path), file, onRead),
+    isSmall(file)
+      ? readAtOnce(file, onRead)
+      : passing(createReadStream(file.path, { highWaterMark: BYTES_AT_ONCE }), ({ length }) => onRead(length)),
+  gzip: (file, onRead) =>
+    isSmall(file)
+      ? gunzipAtOnce(file, onRead)
+      : decompressGzip(createReadStream(file.path, { highWaterMark: COMPRESSED_BYTES_AT_ONCE }), file, onRead),
   zstd: (file, onRead) =>
     decompressZstd(file.path, onRead, { chunkSize: sizeOfPiece(DECOMPRESSED_BYTES_AT_ONCE, file) }),
+}
+
+async function* readAtOnce(file: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
+  const stored = readFileSync(file.path)
+  onRead(stored.length)
+  if (stored.length > 0) yield stored
+}
+
+/** The same as `decompressGzip`, in pieces of the same size at most. */
+async function* gunzipAtOnce(file: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
+  const stored = readFileSync(file.path)
+  onRead(stored.length)
+  const { buffer, engine } = gunzipSync(stored, { info: true }) as unknown as { buffer: Buffer; engine: Gunzip }
+  if (engine.bytesWritten < stored.length) throw dataAfter()
+  for (let start = 0; start < buffer.length; start += DECOMPRESSED_BYTES_AT_ONCE) {
+    yield buffer.subarray(start, start + DECOMPRESSED_BYTES_AT_ONCE)
+  }
 }
 
 /** Rejects zeros behind the last gzip member: Node skips them, and DuckDB fails on them without naming the file. */
@@ -73,7 +103,11 @@ async function* decompressGzip(source: Readable, file: InputFile, onRead: OnRead
     onRead(more)
   }
   yield* through(source, gunzip, onBytes)
-  if (gunzip.bytesWritten < read) throw new Error('there is data after its compressed data')
+  if (gunzip.bytesWritten < read) throw dataAfter()
+}
+
+function dataAfter(): Error {
+  return new Error('there is data after its compressed data')
 }
 
 /** The bytes of an uncompressed file, three times faster. Each chunk is overwritten by the next. */
@@ -109,6 +143,6 @@ export async function readHead(file: InputFile, limit: number): Promise<Buffer> 
 
 /** The same as `openInput`, faster for a plain file. Each chunk may be overwritten by the next. */
 export function openOnce(file: InputFile, onRead: OnRead): AsyncIterable<Buffer> {
-  const isPlain = file.compression === 'uncompressed' && file.layers === undefined
+  const isPlain = file.compression === 'uncompressed' && file.layers === undefined && !isSmall(file)
   return isPlain ? naming(file, readInOneBuffer(file, onRead)) : openInput(file, onRead)
 }

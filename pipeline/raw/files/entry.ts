@@ -29,6 +29,7 @@ export function fits(entry: string, path: string): boolean {
 
 /** As in Spark and Hive, a wildcard does not match a name that begins with `_`, unless the pattern begins that name with `_`. */
 export function isHidden(entry: string, path: string): boolean {
+  if (!/(?:^|\/)_/.test(path)) return false
   const own = globOf(entry)
     .split(/[/{},(|]/)
     .filter((piece) => piece.startsWith('_'))

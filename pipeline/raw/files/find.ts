@@ -1,13 +1,12 @@
-import { glob, realpath, stat } from 'node:fs/promises'
+import { globSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { CliError } from '../../base/errors.ts'
 import { statsIfAny } from '../../base/files.ts'
-import { sideBySide } from '../../base/side-by-side.ts'
 import { isObjectUrl, namesObject, type ObjectCopies } from '../objects/object.ts'
 import { isSampleFolder, MAKE_FILE, sampleOf } from '../sample/folder.ts'
 import type { Source, Sources } from '../sources.ts'
 import { fits, globOf, isHidden, isPattern } from './entry.ts'
-import { type LocalFile, statsOf, withoutLinks } from './local-file.ts'
+import { type FileStats, type LocalFile, ofFile, statsOf, withoutLinks } from './local-file.ts'
 import { type PathColumns, pathColumnsOf } from './path-columns.ts'
 
 export type Format = 'csv' | 'ndjson' | 'parquet'
@@ -33,6 +32,8 @@ export interface InputFile {
   layers?: Layers | undefined
   /** For JSON: whether it holds documents instead of a record on each line. */
   isDocument?: boolean
+  /** Of CSV: the header, where its head has all of it. */
+  header?: string
   /** Columns in the file's path that its source reads. */
   columns?: PathColumns
 }
@@ -71,7 +72,7 @@ export async function findInputFiles(
   const [unmatched, missing]: [string[], string[]] = [[], []]
   const unfit: { pattern: string; paths: string[] }[] = []
   const samples = new Set<string>()
-  const sampleOfFile = await samplesIn(folder)
+  const samplesOf = await samplesIn(folder)
   const columnsOf = pathColumnsOf(source)
   for (const entry of source.files) {
     if (isObjectUrl(entry)) {
@@ -88,9 +89,9 @@ export async function findInputFiles(
     unfit.push({ pattern: entry, paths: others.map(({ path }) => path) })
     if (matches.length === 0 && isPattern(entry)) unmatched.push(entry)
     else if (matches.length === 0) missing.push(relative(folder, resolve(folder, entry)))
-    const from = await sideBySide(matches, ({ path }) => sampleOfFile(path))
-    for (const [position, { path, match, stats }] of matches.entries()) {
-      const sample = from[position]
+    const samplesByFolder = await samplesOf(matches)
+    for (const { path, match, stats } of matches) {
+      const sample = samplesByFolder.get(dirname(path))
       if (sample !== undefined && match === entry) throw new CliError(namesSample(source, entry, sample))
       if (sample !== undefined) samples.add(sample)
       else if (!local.has(path)) {
@@ -98,13 +99,11 @@ export async function findInputFiles(
       }
     }
   }
-  const places = [...(await withoutLinks(sorted(local), folder)), ...sorted(stored)]
   const isChosen = ({ name }: Place) => chosen?.get(source.name)?.has(name) ?? true
+  const files = (await withoutLinks(sorted(local), folder)).filter(isChosen).map((place) => toInput(place, place.stats))
+  const copies = sorted(stored).filter(isChosen)
   return {
-    files: await sideBySide(places.filter(isChosen), async ({ path, name, columns }) => ({
-      ...(await describeFile(path, name)),
-      ...(Object.keys(columns).length > 0 && { columns }),
-    })),
+    files: [...files, ...copies.map((place) => toInput(place, statSync(place.path, { bigint: true })))],
     unmatched,
     missing: chosen === undefined ? missing : [],
     samples: [...samples],
@@ -113,6 +112,11 @@ export async function findInputFiles(
       return names.length === 0 ? [] : [{ pattern, names: names.sort() }]
     }),
   }
+}
+
+function toInput({ path, name, columns }: Place, stats: Pick<FileStats, 'size' | 'mtimeNs'>): InputFile {
+  const file = describe(path, name, stats)
+  return Object.keys(columns).length > 0 ? { ...file, columns } : file
 }
 
 function sorted<Found>(places: ReadonlyMap<string, Found>): Found[] {
@@ -126,7 +130,7 @@ async function filesOf(source: Source, entry: string, folder: string): Promise<M
   checkLocal(source, entry)
   const path = resolve(folder, entry)
   const stats = await statsOf(path, source, entry)
-  if (stats?.isFile()) return [{ path, match: entry, stats }]
+  if (stats?.isFile()) return [{ path, match: entry, stats: ofFile(stats) }]
   if (isPattern(entry)) return matchesOf(source, entry, folder)
   if (!stats?.isDirectory()) return []
   throw new CliError(
@@ -135,14 +139,18 @@ async function filesOf(source: Source, entry: string, folder: string): Promise<M
   )
 }
 
-/** Returns a file's sample folder; undefined for real logs, and if the sources are the sample's own. */
-async function samplesIn(folder: string): Promise<(path: string) => Promise<string | undefined>> {
-  const ofFolder = new Map<string, Promise<string | undefined>>()
-  if (await isSampleFolder(folder)) return async () => undefined
-  return (path) => {
-    const parent = dirname(path)
-    const known = ofFolder.get(parent) ?? sampleOf(parent)
-    ofFolder.set(parent, known)
+/** Finds the sample folders of files, by the folder of a file. None for real logs, and if the sources are the sample's own. */
+async function samplesIn(
+  folder: string,
+): Promise<(files: readonly Match[]) => Promise<Map<string, string | undefined>>> {
+  const known = new Map<string, string | undefined>()
+  const isOwn = await isSampleFolder(folder)
+  return async (files) => {
+    if (isOwn) return known
+    for (const { path } of files) {
+      const parent = dirname(path)
+      if (!known.has(parent)) known.set(parent, await sampleOf(parent))
+    }
     return known
   }
 }
@@ -166,9 +174,17 @@ export function folderOfEntry(entry: string, folder: string): string {
   return dirname(resolve(folder, `${plain}x`))
 }
 
-export async function foldersOf(files: readonly InputFile[]): Promise<string[]> {
-  const paths = await sideBySide(files, ({ path }) => realpath(path))
-  return [...new Set(paths.map((path) => dirname(path)))]
+/** The folders that the files really lie in, links followed. */
+export function foldersOf(files: readonly InputFile[]): string[] {
+  const real = new Map<string, string>()
+  const folders = new Set<string>()
+  for (const { path } of files) {
+    const parent = dirname(path)
+    if (!real.has(parent)) real.set(parent, realpathSync.native(parent))
+    const isLink = lstatSync(path).isSymbolicLink()
+    folders.add(isLink ? dirname(realpathSync.native(path)) : (real.get(parent) ?? parent))
+  }
+  return [...folders]
 }
 
 /** Other URLs are not supported: they have no listing to find new files with. */
@@ -187,27 +203,32 @@ export async function isUnlisted(name: string, source: Source, folder: string): 
 
 /** The files that a pattern matches, whether or not they fit its named parts. */
 async function matchesOf(source: Source, pattern: string, folder: string): Promise<Match[]> {
-  const all = await Array.fromAsync(glob(globOf(pattern), { cwd: folder }))
-  const matches = all.filter((match) => !isHidden(pattern, match))
-  const stats = await sideBySide(matches, (match) => statsOf(resolve(folder, match), source, match))
-  // Node puts U+FFFD where a name is not UTF-8, and then does not find the file.
-  const unreadable = matches.find((match, position) => stats[position] === undefined && match.includes('\ufffd'))
-  if (unreadable !== undefined) throw new CliError(`${unreadable}: the name of a raw file must be UTF-8; rename it`)
-  return matches.flatMap((match, position) => {
-    const found = stats[position]
-    return found?.isFile() ? [{ path: resolve(folder, match), match, stats: found }] : []
-  })
+  const found: Match[] = []
+  let unreadable: string | undefined
+  for (const match of globSync(globOf(pattern), { cwd: folder })) {
+    if (isHidden(pattern, match)) continue
+    const path = resolve(folder, match)
+    const stats = await statsOf(path, source, match)
+    // Node puts U+FFFD where a name is not UTF-8, and then does not find the file.
+    if (stats === undefined && match.includes('\ufffd')) unreadable ??= match
+    if (stats?.isFile()) found.push({ path, match, stats: ofFile(stats) })
+  }
+  if (unreadable === undefined) return found
+  throw new CliError(`${unreadable}: the name of a raw file must be UTF-8; rename it`)
 }
 
 /** Describes a raw file by its name. Throws `CliError` for an unknown ending. */
 export async function describeFile(path: string, name: string): Promise<InputFile> {
-  const format = knownFormat(name)
+  return describe(path, name, statSync(path, { bigint: true }))
+}
+
+function describe(path: string, name: string, stats: Pick<FileStats, 'size' | 'mtimeNs'>): InputFile {
   const [, , , , gzip, zstd] = ENDING.exec(name) ?? []
   return {
     path,
     name,
-    ...(await readStamp(path)),
-    format,
+    ...toStamp(stats),
+    format: knownFormat(name),
     compression: gzip !== undefined ? 'gzip' : zstd !== undefined ? 'zstd' : 'uncompressed',
   }
 }
@@ -229,8 +250,13 @@ export function formatOf(name: string): Format | undefined {
 }
 
 /** Size and modification time. While both stay, the content is taken as unchanged. */
-export async function readStamp(path: string): Promise<Pick<InputFile, 'bytes' | 'modified'>> {
-  const { size, mtimeNs } = await stat(path, { bigint: true })
+export type Stamp = Pick<InputFile, 'bytes' | 'modified'>
+
+export function readStamp(path: string): Stamp {
+  return toStamp(statSync(path, { bigint: true }))
+}
+
+function toStamp({ size, mtimeNs }: Pick<FileStats, 'size' | 'mtimeNs'>): Stamp {
   return { bytes: Number(size), modified: mtimeNs }
 }
 

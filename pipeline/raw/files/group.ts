@@ -78,16 +78,27 @@ export async function groupFiles(
   return [...groups.values()]
 }
 
-/** The Parquet schema of each Parquet file. One query reads them all, because many small ones are slow. */
+/** Files of one statement: a statement for each is slow, and one for all of thousands takes much memory. */
+const FILES_AT_ONCE = 1000
+
+/** The Parquet schema of each Parquet file. */
 async function readParquetSchemas(
   database: Database,
   files: readonly LinkedFile[],
 ): Promise<ReadonlyMap<string, string>> {
   const paths = files.filter(({ format }) => format === 'parquet').map(({ link }) => link)
-  if (paths.length === 0) return new Map()
+  const schemas = new Map<string, string>()
+  // Equal texts are kept once.
+  const distinct = new Map<string, string>()
   try {
-    const rows = await database.rows<{ link: string; schema: string }>('parquet/schemas', { paths })
-    return new Map(rows.map(({ link, schema }) => [link, schema]))
+    for (let start = 0; start < paths.length; start += FILES_AT_ONCE) {
+      const some = { paths: paths.slice(start, start + FILES_AT_ONCE) }
+      for (const { link, schema } of await database.rows<{ link: string; schema: string }>('parquet/schemas', some)) {
+        if (!distinct.has(schema)) distinct.set(schema, schema)
+        schemas.set(link, distinct.get(schema) ?? schema)
+      }
+    }
+    return schemas
   } catch (error) {
     const file = files.find(({ link }) => reasonOf(error).includes(link))
     if (file !== undefined) throw notWhole(file, error)

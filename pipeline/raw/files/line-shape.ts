@@ -1,3 +1,4 @@
+import type { PlainRecords } from '../text/records.ts'
 import type { InputFile } from './find.ts'
 import { JsonLines } from './json-lines.ts'
 import { RepeatedKeys } from './repeated-keys.ts'
@@ -23,10 +24,11 @@ export function hasLines({ format, isDocument = false }: InputFile): boolean {
   return format === 'ndjson' && !isDocument
 }
 
-/** Reads lines to their end. */
-export async function readLineShape(chunks: AsyncIterable<Buffer>): Promise<LineShape> {
+/** Reads lines to their end. Those that `plain` sums at the beginning are not scanned. */
+export async function readLineShape(chunks: AsyncIterable<Buffer>, plain?: PlainRecords): Promise<LineShape> {
   const shape = newShape()
-  for await (const _ of readableLines(withoutMark(chunks, shape), shape));
+  for await (const _ of readableLines(withoutMark(chunks, shape), shape, plain));
+  shape.longestBytes = Math.max(shape.longestBytes, plain?.longest ?? 0)
   return shape
 }
 
@@ -41,8 +43,13 @@ export function jsonLines(file: InputFile, chunks: AsyncIterable<Buffer>, shape:
 }
 
 /** Lines, of which those that are too long are replaced and repeated keys are removed. */
-async function* readableLines(chunks: AsyncIterable<Buffer>, shape: LineShape): AsyncIterable<Buffer> {
-  for await (const lines of wholeLines(chunks)) {
+async function* readableLines(
+  chunks: AsyncIterable<Buffer>,
+  shape: LineShape,
+  plain?: PlainRecords,
+): AsyncIterable<Buffer> {
+  for await (const all of wholeLines(chunks)) {
+    const lines = all.subarray(plain?.read(all))
     if (lines.equals(TOO_LONG_LINE)) shape.tooLong += 1
     const found: { start: number; end: number; line: Buffer }[] = []
     KEYS.scan(lines, (start, end, line) => found.push({ start, end, line }))

@@ -1,5 +1,4 @@
-import { createWriteStream } from 'node:fs'
-import { symlink } from 'node:fs/promises'
+import { createWriteStream, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { BuildError } from '../../base/errors.ts'
@@ -76,7 +75,7 @@ function copyOf(file: InputFile, link: string, copied: string): LinkedFile {
 
 export async function linkParquet(file: InputFile, link: string): Promise<LinkedFile> {
   if (file.compression === 'uncompressed') {
-    await symlink(file.path, link)
+    symlinkSync(file.path, link)
     return { ...file, ...UNKNOWN, link }
   }
   // Check before decompressing: a small file may decompress to more than the disk holds.
@@ -89,7 +88,7 @@ export async function linkParquet(file: InputFile, link: string): Promise<Linked
 async function linkJson(file: InputFile, link: string, scanned: LineShape | undefined): Promise<LinkedFile> {
   const copied = scanned === undefined ? DOCUMENT : (ofLayers(file) ?? ofLines(scanned))
   if (copied === undefined) {
-    await symlink(file.path, link)
+    symlinkSync(file.path, link)
     return { ...file, ...UNKNOWN, link, ...(scanned && { lines: scanned }) }
   }
   const lines = newShape()
@@ -127,7 +126,7 @@ async function linkCsv(file: InputFile, link: string, wanted: readonly string[],
     await pipeline(openInput(file), createWriteStream(link))
     return { ...copyOf(file, link, copied), ...looked }
   }
-  await symlink(file.path, link)
+  symlinkSync(file.path, link)
   return { ...file, link, ...looked }
 }
 

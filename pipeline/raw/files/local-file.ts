@@ -1,5 +1,5 @@
-import type { BigIntStats } from 'node:fs'
-import { realpath, stat } from 'node:fs/promises'
+import { type BigIntStats, statSync } from 'node:fs'
+import { realpath } from 'node:fs/promises'
 import { relative, resolve } from 'node:path'
 import { CliError } from '../../base/errors.ts'
 import { isMissing, linkTarget } from '../../base/files.ts'
@@ -7,17 +7,24 @@ import { sideBySide } from '../../base/side-by-side.ts'
 import type { Source } from '../sources.ts'
 import type { PathColumns } from './path-columns.ts'
 
+/** What tells files from each other and changed ones from others. The whole stats of thousands of files are large. */
+export type FileStats = Pick<BigIntStats, 'dev' | 'ino' | 'nlink' | 'size' | 'mtimeNs'>
+
+export function ofFile({ dev, ino, nlink, size, mtimeNs }: BigIntStats): FileStats {
+  return { dev, ino, nlink, size, mtimeNs }
+}
+
 export interface LocalFile {
   path: string
   /** Links followed. */
-  stats: BigIntStats
+  stats: FileStats
   columns?: PathColumns
 }
 
 /** Stats of `path`, links followed; undefined if it does not exist. Throws `CliError` for a link that leads nowhere. */
 export async function statsOf(path: string, source: Source, name: string): Promise<BigIntStats | undefined> {
   try {
-    return await stat(path, { bigint: true })
+    return statSync(path, { bigint: true })
   } catch (error) {
     const isLoop = error instanceof Error && 'code' in error && error.code === 'ELOOP'
     if (!isLoop && !isMissing(error)) throw error
@@ -35,6 +42,7 @@ export async function statsOf(path: string, source: Source, name: string): Promi
  * other columns are several, because programs that find duplicates make them of files with equal bytes.
  */
 export async function withoutLinks<File extends LocalFile>(files: readonly File[], folder: string): Promise<File[]> {
+  if (new Set(files.map(({ stats }) => stats.ino)).size === files.length) return [...files]
   const alike = Map.groupBy(files, ({ stats: { dev, ino, size, mtimeNs } }) => [dev, ino, size, mtimeNs].join())
   if (alike.size === files.length) return [...files]
   const root = await realpath(folder)

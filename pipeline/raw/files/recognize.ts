@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: the first bytes of binary files.
 import { BuildError } from '../../base/errors.ts'
+import { wholeHeader } from './columns.ts'
 import { readHead } from './decompress.ts'
 import type { Compression, Format, InputFile, Layers } from './find.ts'
 
@@ -17,12 +18,18 @@ export async function recognize(file: InputFile): Promise<InputFile> {
   if (compression === 'uncompressed' && file.compression !== 'uncompressed' && !isKnown(stored)) return file
   const { head, gzips } =
     compression === 'uncompressed' ? { head: stored, gzips: 0 } : await unpacked(file, compression)
+  if (isParquet(head))
+    return { ...file, compression, layers: layersOf(gzips, 'utf-8'), format: 'parquet', isDocument: false }
   const encoding = encodingOf(head)
-  const layers: Layers | undefined = gzips > 0 || encoding !== 'utf-8' ? { gzips, encoding } : undefined
   const text = new TextDecoder(encoding).decode(head, { stream: true })
   const format = formatOf(file, head, text)
   const isDocument = format === 'ndjson' && holdsDocuments(file, text)
-  return { ...file, compression, layers, format, isDocument }
+  const header = format === 'csv' ? wholeHeader(text) : undefined
+  return { ...file, compression, layers: layersOf(gzips, encoding), format, isDocument, ...(header && { header }) }
+}
+
+function layersOf(gzips: number, encoding: Layers['encoding']): Layers | undefined {
+  return gzips > 0 || encoding !== 'utf-8' ? { gzips, encoding } : undefined
 }
 
 /** The head below all layers of gzip. */
@@ -105,7 +112,6 @@ function otherKind(head: Buffer): (typeof OTHER_KINDS)[number] | undefined {
 }
 
 function formatOf(file: InputFile, head: Buffer, text: string): Format {
-  if (isParquet(head)) return 'parquet'
   const [, kind, advice] = otherKind(head) ?? []
   if (kind !== undefined) throw new BuildError(`${file.name} is ${kind}, not ${TITLES[file.format]}: ${advice}`)
   if (file.format === 'ndjson') return isCsv(text) ? 'csv' : 'ndjson'

@@ -24,6 +24,8 @@ export interface Expression<K extends Kind = Kind> {
   /** Alternatives: a file must have one column of each set. */
   needs: readonly (readonly string[])[]
   sql(columns: Columns): string
+  /** Whether records have as many values here as raw texts. */
+  isText?: true
   /** SQL: whether the record has a non-empty value here. */
   isPresent(columns: Columns): string
   /** SQL: whether the record has the key at all. Otherwise a misspelled key would count as zero. */
@@ -108,6 +110,10 @@ export function over<K extends Kind>(
   }
 }
 
+function asText<K extends Kind>(kind: K, place: Place, sql: (value: Value) => string): Expression<K> {
+  return { ...over(kind, place, sql), isText: true }
+}
+
 /** A timestamp: ISO 8601, in the source's zone without an offset, or relative to its `base_time`. */
 export const instant = (place: Place) => over('instant', place, (value) => value.instant())
 
@@ -127,7 +133,7 @@ export const unixTime = (place: Place, unit: 's' | 'ms' | 'us' | 'ns') =>
 /** A count of tokens (DESIGN.md §6.8); 0 if missing. */
 export const count = (place: Place) => over('count', place, (value) => value.count())
 
-export const text = (place: Place) => over('text', place, (value) => value.text())
+export const text = (place: Place) => asText('text', place, (value) => value.text())
 
 /** Text that is not one of some words. A record with one of these has no value here. */
 export function textWithout(place: Place, words: readonly string[]): Expression<'text'> {
@@ -138,16 +144,16 @@ export function textWithout(place: Place, words: readonly string[]): Expression<
 }
 
 /** Text only: a JSON number or flag is not a name. */
-export const word = (place: Place) => over('text', place, (value) => value.word())
+export const word = (place: Place) => asText('text', place, (value) => value.word())
 
 /** The SHA-256 of an API key in lower-case hex; NULL for anything else. */
-export const keyHash = (place: Place) => over('key_hash', place, (value) => `key_hash_from_text(${value.text()})`)
+export const keyHash = (place: Place) => asText('key_hash', place, (value) => `key_hash_from_text(${value.text()})`)
 
 /** An amount of USD; 0 if missing. */
 export const amount = (place: Place) => over('amount', place, (value) => `amount_from_text(${value.text()})`)
 
 /** A flag; false if missing. */
-export const flag = (place: Place) => over('flag', place, (value) => `flag_from_text(${value.text()})`)
+export const flag = (place: Place) => asText('flag', place, (value) => `flag_from_text(${value.text()})`)
 
 export const isPositive = (place: Place) => over('flag', place, (value) => `amount_from_text(${value.text()}) > 0`)
 

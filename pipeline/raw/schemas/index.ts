@@ -36,15 +36,28 @@ export const SCHEMA_NAMES = [
 ] as const
 export type SchemaName = (typeof SCHEMA_NAMES)[number]
 
-export const MAPPINGS = Object.fromEntries(SCHEMA_NAMES.map((name) => [name, readMapping(name)])) as Record<
-  SchemaName,
-  Mapping
->
+export const MAPPINGS = whenNeeded(SCHEMA_NAMES, readMapping)
 
 /** All schemas. `rollup-files` is only for `"engine": {"rollup_files"}`. */
-export const SCHEMAS: Readonly<Record<SchemaName | 'rollup-files', Schema>> = {
-  ...(Object.fromEntries(SCHEMA_NAMES.map((name) => [name, compile(MAPPINGS[name])])) as Record<SchemaName, Schema>),
-  'rollup-files': rollupFiles,
+export const SCHEMAS: Readonly<Record<SchemaName | 'rollup-files', Schema>> = whenNeeded(
+  [...SCHEMA_NAMES, 'rollup-files'],
+  (name) => (name === 'rollup-files' ? rollupFiles : compile(MAPPINGS[name])),
+)
+
+/** Makes each value when it is first read: a build needs few of the schemas, and to make all of them takes 50 ms. */
+function whenNeeded<Name extends string, Value>(
+  names: readonly Name[],
+  make: (name: Name) => Value,
+): Readonly<Record<Name, Value>> {
+  const made = new Map<Name, Value>()
+  const read = (name: Name): Value => {
+    const value = made.get(name) ?? make(name)
+    made.set(name, value)
+    return value
+  }
+  const values = {} as Record<Name, Value>
+  for (const name of names) Object.defineProperty(values, name, { enumerable: true, get: () => read(name) })
+  return values
 }
 
 function readMapping(name: SchemaName): Mapping {

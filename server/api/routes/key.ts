@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { toUsd } from '../../../pipeline/contract/usd.ts'
 import { toUtcDate } from '../../../pipeline/contract/utc-date.ts'
-import { CONTENT_TYPE_OF } from '../../published/formats.ts'
+import { currentDay } from '../../base/current-day.ts'
 import type { Budget, CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
 import type { ApiKey } from '../../store/keys.ts'
 import { storeMemory } from '../../store/memory.ts'
@@ -9,6 +9,7 @@ import type { Store } from '../../store/store.ts'
 import type { KeySpendEntry, KeySpendStore } from '../../store/usage.ts'
 import { endOfWindow, type LimitUse, limitUse, sumSpend } from '../../store/usage-windows.ts'
 import { callerOf } from '../caller.ts'
+import { sendStored } from '../send.ts'
 
 /** The public service's limit for an account with credits. This server reports it but does not enforce it. */
 const FREE_MODEL_REQUESTS_PER_DAY = 1000
@@ -24,15 +25,17 @@ interface CurrentKeyDependencies {
 /** `GET /key` (SPECIFICATION.md § Endpoints 3, API.md): the caller's key and its usage. */
 export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentKeyDependencies): void {
   const answers = storeMemory<string>(store, MEMORY_BYTES, (body) => body.length)
+  const dayOf = currentDay()
   app.route({
     method: ['GET', 'HEAD'],
     url: '/key',
     handler(request, reply) {
       const key = callerOf(request)
       const instant = now()
-      reply.header('content-type', CONTENT_TYPE_OF.json)
       // Sums cover whole UTC days, so a response only changes with the day or the store.
-      return answers.get(`${toUtcDate(instant)} ${key.hash}`, () => bodyFor(key, instant), request.storeState)
+      const name = `${dayOf(instant)} ${key.hash}`
+      const body = answers.get(name, () => bodyFor(key, instant), request.storeState)
+      return sendStored(reply, body)
     },
   })
 

@@ -17,6 +17,7 @@ import { type StoreMemory, storeMemory } from '../../store/memory.ts'
 import type { Presets, VersionList } from '../../store/presets.ts'
 import type { Store } from '../../store/store.ts'
 import { callerOf, requireManagementKey } from '../caller.ts'
+import { sendStored } from '../send.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024
@@ -82,8 +83,7 @@ function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory
         const data = found(await presets.find({ workspace_id, slug }))
         return JSON.stringify({ data } satisfies PresetResponse)
       }
-      reply.header('content-type', CONTENT_TYPE_OF.json)
-      return answers.get(`${workspace_id} ${slug}`, read, request.storeState)
+      return sendStored(reply, answers.get(`${workspace_id} ${slug}`, read, request.storeState))
     },
   })
 }
@@ -114,8 +114,7 @@ function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemor
         const data = found(await presets.findVersion({ workspace_id, slug }, version))
         return JSON.stringify({ data } satisfies PresetVersionResponse)
       }
-      reply.header('content-type', CONTENT_TYPE_OF.json)
-      return answers.get(`${workspace_id} ${slug} ${version}`, read, request.storeState)
+      return sendStored(reply, answers.get(`${workspace_id} ${slug} ${version}`, read, request.storeState))
     },
   })
 }

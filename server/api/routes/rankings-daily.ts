@@ -8,12 +8,14 @@ import { prefersGzip } from '../../published/negotiation.ts'
 import { rankingsAnswers } from '../../published/rankings-answers.ts'
 import type { FindRelease } from '../../published/requested-release.ts'
 import { needsAuthors, selectedAnswers } from '../../published/selected-answers.ts'
-import { rememberedWindows } from '../../published/windows.ts'
+import { windowResolver } from '../../published/windows.ts'
 import { queryParameter } from '../../schemas/combinators.ts'
 import { Period, ReleaseOrInstant } from '../../schemas/rankings.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 import { SELECTION_PARAMETERS, selectionOf } from './selection-parameters.ts'
 import { sendRanking } from './send-ranking.ts'
+
+const PATH = '/datasets/rankings-daily'
 
 /** Strict: ignoring a parameter such as `models=…` would change the meaning (API.md § Order of checks). */
 export const RankingsDailyQuery = z.strictObject({
@@ -45,18 +47,18 @@ export function rankingsDaily(
   app: FastifyInstance,
   { findRelease, now }: { findRelease: FindRelease; now: () => Date },
 ): void {
-  const windowOf = rememberedWindows(now)
+  const windowOf = windowResolver(now)
   const windows = rankingsAnswers()
   const selections = selectedAnswers()
 
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
-    url: '/datasets/rankings-daily',
+    url: PATH,
     schema: { querystring: RankingsDailyQuery },
     handler(request, reply) {
       const { query, headers } = request
       const asked = { table: TABLE_OF[query.period ?? 'day'], window: windowOf(query) }
-      const selection = selectionOf(query, request.routeOptions.url ?? '')
+      const selection = selectionOf(query, app.prefix + PATH)
       const format = query.format ?? preferredFormat(headers.accept)
       const takesGzip = prefersGzip(headers['accept-encoding'])
       const answerFrom = (dataset: Dataset) => {

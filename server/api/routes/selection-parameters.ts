@@ -63,14 +63,16 @@ export const SELECTION_PARAMETERS = {
   offset: OffsetParameter.meta({ description: 'How many rows to skip, after all else.', examples: undefined }),
 }
 
+const SELECTING = ['top', 'model', 'author', 'fields', 'limit', 'offset'] as const
+
 type SelectionQuery = z.infer<z.ZodObject<typeof SELECTION_PARAMETERS>>
 
 /** What a request selects of its window; undefined without these parameters. `path` is that of its URL. */
 export function selectionOf(query: SelectionQuery, path: string): Selection | undefined {
+  if (SELECTING.every((name) => query[name] === undefined)) return undefined
   const { top, model, author, fields, limit, offset, ...rest } = query
   const selects = { top, model, author, fields }
   const isPage = limit !== undefined || offset !== undefined
-  if (!isPage && Object.values(selects).every((value) => value === undefined)) return undefined
   const parameters = parametersOf({ ...rest, ...selects, fields: fields?.join(',') })
   if (!isPage) return { ...selects, name: parameters.join('&') }
   const page = { offset: offset ?? 0, limit: limit ?? DEFAULT_LIMIT }

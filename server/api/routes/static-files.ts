@@ -3,11 +3,11 @@ import { ApiError } from '../../base/errors.ts'
 import { type ByteRange, parseByteRange } from '../../published/byte-range.ts'
 import { cachePolicy } from '../../published/cache-policy.ts'
 import { isForAnotherState, isNotModified, isRangeCurrent } from '../../published/conditional.ts'
+import type { Answer } from '../../published/dataset.ts'
 import { type DroppedFile, dropped, droppedPage, prefersPage } from '../../published/dropped.ts'
 import type { FileMemory } from '../../published/file-memory.ts'
 import { prefersGzip } from '../../published/negotiation.ts'
 import type { PublicFiles, Representation } from '../../published/public-files.ts'
-import { sendFromMemory } from '../../published/send.ts'
 import {
   DOCUMENT_POLICIES,
   describeFile,
@@ -18,6 +18,8 @@ import {
 } from '../../published/static-answers.ts'
 import type { IsSynthetic } from '../../published/synthetic-files.ts'
 import { withdrawn } from '../../published/tombstone.ts'
+import { type Head, headOf, linesOf } from '../common-headers.ts'
+import { sendFromMemory, sendUnchanged } from '../send.ts'
 
 /**
  * Serves `PUBLIC_DIR` at `/`: small files from memory, others as streams. Not with `@fastify/static`, which only knows
@@ -25,7 +27,7 @@ import { withdrawn } from '../../published/tombstone.ts'
  */
 export function staticFiles(
   app: FastifyInstance,
-  { files, memory, isSynthetic }: { files: PublicFiles; memory: FileMemory<SmallAnswer>; isSynthetic: IsSynthetic },
+  { files, memory, isSynthetic }: { files: PublicFiles; memory: FileMemory<SmallFile>; isSynthetic: IsSynthetic },
 ): void {
   app.route({
     method: ['GET', 'HEAD'],
@@ -59,7 +61,7 @@ export function staticFiles(
     const file = await files.open(found.path, { gzip })
     const answer = describeFile(path, file, { location: found.location, isSynthetic: synthetic })
     if (file.size > LARGEST_SMALL_FILE) return await sendLarge(request, reply, answer, file)
-    const small = await readSmall(answer, file).finally(() => file.handle.close())
+    const small = withHeads(await readSmall(answer, file).finally(() => file.handle.close()))
     // Not synthetic files: once a real release replaces them, other cache headers apply.
     if (sight?.path === found.path && !synthetic) memory.keep(name, sight, small)
     sendSmall(request, reply, small)
@@ -75,14 +77,32 @@ function refuseDropped({ headers }: FastifyRequest, reply: FastifyReply, file: D
   return reply.code(410).send(droppedPage(file))
 }
 
-function sendSmall(request: FastifyRequest, reply: FastifyReply, answer: SmallAnswer): void {
-  const part = prepareAnswer(request, reply, answer)
-  if (part === undefined) {
-    reply.send()
-    return
+/** A file in memory, with the heads of its answers. */
+export interface SmallFile extends SmallAnswer {
+  unchanged: Head
+  whole: Head
+}
+
+function withHeads(answer: SmallAnswer): SmallFile {
+  const { headers, contentHeaders } = answer
+  return { ...answer, unchanged: headOf(headers), whole: headOf({ ...headers, ...contentHeaders }) }
+}
+
+function sendSmall(request: FastifyRequest, reply: FastifyReply, file: SmallFile): void {
+  const part = partToSend(request, reply, file)
+  if (part === 'none') {
+    sendUnchanged(reply, file.unchanged)
+  } else if (part === 'whole') {
+    sendFromMemory(reply, 200, file.whole, answerOf(file.content))
+  } else {
+    const { common, own } = file.whole
+    const head = { common, own: [...own, ...linesOf(contentRange(part, file))] }
+    sendFromMemory(reply, 206, head, answerOf(file.content.subarray(part.start, part.end + 1)))
   }
-  const piece = answer.content.subarray(part.start, part.end + 1)
-  sendFromMemory(reply, { pieces: piece.length === 0 ? [] : [piece], bytes: piece.length })
+}
+
+function answerOf(content: Buffer): Answer {
+  return { pieces: content.length === 0 ? [] : [content], bytes: content.length }
 }
 
 async function sendLarge(
@@ -91,16 +111,24 @@ async function sendLarge(
   answer: StaticAnswer,
   { handle }: Representation,
 ): Promise<FastifyReply> {
-  let part: ByteRange | undefined
+  let part: ByteRange | 'whole' | 'none' = 'none'
   try {
-    part = prepareAnswer(request, reply, answer)
+    part = partToSend(request, reply, answer)
   } finally {
     // A stream closes the file itself, even if the client leaves.
-    if (part === undefined || request.method === 'HEAD') await handle.close()
+    if (part === 'none' || request.method === 'HEAD') await handle.close()
   }
-  if (part === undefined) return reply.send()
-  reply.header('content-length', part.end - part.start + 1)
-  return reply.send(request.method === 'HEAD' ? undefined : handle.createReadStream(part))
+  reply.headers(answer.headers)
+  if (part === 'none') return reply.code(304).send()
+  reply.headers(answer.contentHeaders)
+  if (part !== 'whole') reply.code(206).headers(contentRange(part, answer))
+  const { start, end } = part === 'whole' ? { start: 0, end: answer.size - 1 } : part
+  reply.header('content-length', end - start + 1)
+  return reply.send(request.method === 'HEAD' ? undefined : handle.createReadStream({ start, end }))
+}
+
+function contentRange({ start, end }: ByteRange, { size }: StaticAnswer): Record<string, string> {
+  return { 'content-range': `bytes ${start}-${end}/${size}` }
 }
 
 /** Ranges are always of the plain file: hardly any client can use a part of a gzip. */
@@ -108,27 +136,18 @@ function wishesGzip({ headers }: FastifyRequest): boolean {
   return headers.range === undefined && prefersGzip(headers['accept-encoding'])
 }
 
-/** Sets status and headers; returns the bytes to send, if any. Conditions in the order of RFC 9110 § 13.2.2. */
-function prepareAnswer(request: FastifyRequest, reply: FastifyReply, answer: StaticAnswer): ByteRange | undefined {
+/** The bytes to send; none of a file that the client has. Conditions in the order of RFC 9110 § 13.2.2. */
+function partToSend(request: FastifyRequest, reply: FastifyReply, answer: StaticAnswer): ByteRange | 'whole' | 'none' {
   if (isForAnotherState(request.headers, answer)) {
     throw new ApiError(412, 'The file has changed: its tag or time differ')
   }
-  const isUnchanged = isNotModified(request.headers, answer)
-  const range = isUnchanged ? undefined : wantedRange(request, answer)
+  if (isNotModified(request.headers, answer)) return 'none'
+  const range = wantedRange(request, answer)
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${answer.size}`)
     throw new ApiError(416, `Range not satisfiable: the file has ${answer.size} bytes`)
   }
-  reply.headers(answer.headers)
-  if (isUnchanged) {
-    reply.code(304)
-    return undefined
-  }
-  reply.headers(answer.contentHeaders)
-  if (range !== undefined) {
-    reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${answer.size}`)
-  }
-  return range ?? { start: 0, end: answer.size - 1 }
+  return range ?? 'whole'
 }
 
 /** The requested range, only of GET and if `If-Range` matches the file. */

@@ -1,26 +1,21 @@
-import { spawnSync } from 'node:child_process'
-import { link, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEFAULT_RULE } from '../../../pipeline/contract/disclosure.ts'
-import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
-import { writePublisher } from '../../support/publisher.ts'
 import { query, sqlText } from '../../support/records.ts'
+import { bareDuckdb, build, describeSize, fullBuild, rawFolder, scaled } from '../build.ts'
 import type { Comparison, Measured, Suite } from '../comparison.ts'
-import { runNode, runProcess } from './process.ts'
-import { type RawFiles, rawFiles, writeDay, writeSources } from './records.ts'
-
-const CLI = join(import.meta.dirname, '../../../pipeline/cli.ts')
-const BASELINE = join(import.meta.dirname, 'baseline.ts')
-const CLICKHOUSE = join(import.meta.dirname, 'clickhouse.py')
-
-/** What a build may take beside the sums: the start of the process, ranking, and a release with all its files. */
-const FIXED_SECONDS = 1.5
+import { findPeers, type Peers, sumsBy } from '../peers/peers.ts'
+import { runProcess } from '../process.ts'
+import { type RawFiles, rawFiles, writeSources } from '../records.ts'
 
 /** What DuckDB may use in builds under a rule, and what the whole process may: contributions are spilled to disk. */
 const [RULE_MEMORY, RULE_PEAK_MIB] = ['512MiB', 900]
 
-const PLAIN: RawFiles = {
+/** The smaller of the two sizes of a slope, as a share of the larger one. */
+const SMALLER = 0.05
+
+export const PARQUET: RawFiles = {
   seed: 7,
   format: 'parquet',
   days: 140,
@@ -30,94 +25,80 @@ const PLAIN: RawFiles = {
   hasRequestIds: false,
   duplicates: 0,
 }
+export const CSV: RawFiles = { ...PARQUET, days: 35, format: 'csv.gz' }
+export const NDJSON: RawFiles = { ...CSV, format: 'ndjson.gz' }
+export const WITH_IDS: RawFiles = { ...PARQUET, hasRequestIds: true, duplicates: 0.01 }
 
-/**
- * Builds of the whole program against bare DuckDB on the same files. BENCH_SCALE is the share of the records that the
- * requirements name. CHDB_PYTHON is a Python that has chdb, where `python3` has not.
- */
+export const TITLES: Record<RawFiles['format'], string> = {
+  parquet: 'Parquet',
+  'csv.gz': 'CSV.gz',
+  'ndjson.gz': 'NDJSON.gz',
+}
+
+/** Builds of the whole program against bare DuckDB and other programs on the same files. */
 export async function openSuite(): Promise<Suite> {
-  const { BENCH_SCALE = '1', CHDB_PYTHON = 'python3' } = process.env
-  const chdb = spawnSync(CHDB_PYTHON, ['-c', 'import chdb']).status === 0 ? CHDB_PYTHON : undefined
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-bench-'))
-  const days = (count: number) => Math.max(2, Math.round(count * Number(BENCH_SCALE)))
-  const plain: RawFiles = { ...PLAIN, days: days(140) }
-  const identified: RawFiles = { ...PLAIN, days: days(650), hasRequestIds: true, duplicates: 0.01 }
-  const csv: RawFiles = { ...PLAIN, days: days(35), format: 'csv.gz' }
-  const ndjson: RawFiles = { ...csv, format: 'ndjson.gz' }
-  const full = (raw: RawFiles, name = `a full build of ${raw.format}`) => ({
-    name: `${name}: ${describe(raw)}`,
-    unit: 's',
-    higherIsBetter: false,
-    ours: async () => build(await rawFiles(raw), join(folder, 'full'), raw.days),
-  })
-  /** The statement of `baseline.ts` is named like the format unless another one is named. */
-  const bare = (raw: RawFiles, statement: string = raw.format) => ({
-    baselineName: 'bare DuckDB',
-    baseline: async () => runNode([BASELINE, statement, await rawFolder(raw)]),
-  })
-  const short = full(plain, `a full build without request ids, less ${FIXED_SECONDS} s`)
-  const lessFixed = async () => {
-    const measured = await short.ours()
-    return { ...measured, value: Math.max(0, measured.value - FIXED_SECONDS) }
-  }
-  const long = full(identified, 'a full build with request ids, 1 % repeated')
+  const peers = await findPeers()
+  const [parquet, csv, ndjson, ids] = [scaled(PARQUET), scaled(CSV), scaled(NDJSON), scaled(WITH_IDS)]
   const comparisons: Comparison[] = [
-    { row: 1, ...short, ...bare(plain), ours: lessFixed, required: 1.25, goal: 1.1 },
-    { row: 2, ...long, ...bare(identified, 'surplus'), required: 1.25, goal: 1, limits: { peak_mib: 512 } },
-    { row: 3, ...full(csv), ...bare(csv), required: 1.15, goal: 1 },
-    { row: 3, ...full(ndjson), ...bare(ndjson), required: 1.25, goal: 1 },
-    oneDayMore(folder, identified),
-    underRule(folder, { ...plain, models: 78, customers: 200 }),
-    ...[plain, csv, ndjson].flatMap((raw) => others(raw, chdb).map((other) => ({ ...full(raw), ...other }))),
+    slope(parquet, folder, { required: 1.8, goal: 1 }),
+    slope(csv, folder, { required: 1.5, goal: 1 }),
+    slope(ndjson, folder, { required: 1.5, goal: 1 }),
+    { ...whole(parquet, folder), ...bare(parquet) },
+    { ...whole(csv, folder), ...bare(csv), barOf: 'value', required: 5 },
+    { ...whole(ndjson, folder), ...bare(ndjson) },
+    {
+      ...whole(ids, folder, ' with request ids, 1 % repeated'),
+      ...{ ...bare(ids, 'surplus'), required: 1.8, goal: 1.3 },
+    },
+    underRule(folder, { ...parquet, models: 78, customers: 200 }),
+    ...[parquet, csv, ndjson].flatMap((raw) =>
+      others(raw, peers).map((other) => ({ ...whole(raw, folder), ...other })),
+    ),
   ]
-  const skipped =
-    chdb === undefined ? [`embedded ClickHouse: ${CHDB_PYTHON} has no chdb; CHDB_PYTHON names another`] : []
+  const skipped = 'reason' in peers ? [`polars, pandas and ClickHouse: ${peers.reason}`] : []
   return { comparisons, skipped, close: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** Other programs that read the same files. No bar depends on these. */
-function others(raw: RawFiles, chdb: string | undefined): Pick<Comparison, 'baselineName' | 'baseline'>[] {
-  const zcat = async () => runProcess('sh', ['-c', 'exec zcat "$1"/* >/dev/null', 'sh', await rawFolder(raw)])
-  const clickhouse = async () => runProcess(chdb ?? '', [CLICKHOUSE, raw.format, await rawFolder(raw)])
-  return [
-    ...(raw.format === 'parquet' ? [] : [{ baselineName: 'zcat', baseline: zcat }]),
-    ...(chdb === undefined ? [] : [{ baselineName: 'embedded ClickHouse', baseline: clickhouse }]),
-  ]
+/** A full build, without a bar. */
+function whole(raw: RawFiles, folder: string, kind = '') {
+  const name = `a full build of ${TITLES[raw.format]}${kind}: ${describeSize(raw)}`
+  return { name, unit: 's of CPU', higherIsBetter: false, ours: () => fullBuild(raw, join(folder, 'full')) }
 }
 
-async function rawFolder(raw: RawFiles): Promise<string> {
-  return join(await rawFiles(raw), 'raw')
+function bare(raw: RawFiles, statement?: string) {
+  return { baselineName: 'bare DuckDB', baseline: () => bareDuckdb(raw, statement) }
 }
 
-/** The next day, again and again, for a dataset that is built once; against building all of it. */
-function oneDayMore(folder: string, raw: RawFiles): Comparison {
-  const growing = join(folder, 'growing')
-  const buildGrowing = (hour = 1) => build(growing, join(growing, 'built'), days, { isFresh: false, hour })
-  let days = 0
-  return {
-    row: 4,
-    name: `one day more for ${describe(raw)}`,
-    unit: 's',
-    higherIsBetter: false,
-    required: 0.05,
-    goal: 0.02,
-    baselineName: 'a full build',
-    ours: async () => {
-      if (days === 0) {
-        await linkFiles(await rawFolder(raw), join(growing, 'raw'))
-        await writeSources(growing)
-        days = raw.days
-        await buildGrowing()
-      }
-      await writeDay(join(growing, 'raw'), days, raw)
-      days += 1
-      return buildGrowing()
-    },
-    baseline: async () => build(await rawFiles(raw), join(folder, 'full'), raw.days),
-    facts: async () => {
-      return { 'seconds of a build without any change': (await buildGrowing(2)).value.toFixed(2) }
-    },
+/** The CPU time of a further million records: of two sizes with the same dates, models and number of files. */
+function slope(raw: RawFiles, folder: string, bars: Pick<Comparison, 'required' | 'goal'>): Comparison {
+  const fewer = { ...raw, recordsPerDay: Math.max(1, Math.round(raw.recordsPerDay * SMALLER)) }
+  const millions = (raw.days * (raw.recordsPerDay - fewer.recordsPerDay)) / 1e6
+  const further = async (work: (files: RawFiles) => Promise<Measured>): Promise<Measured> => {
+    const [few, many] = [await work(fewer), await work(raw)]
+    return { ...many, value: ((many.value - few.value) / millions) * 1000 }
   }
+  return {
+    name: `slope of ${TITLES[raw.format]}: a further million records, from ${describeSize(fewer)} to ${describeSize(raw)}`,
+    unit: 'ms of CPU',
+    higherIsBetter: false,
+    ...bars,
+    ours: () => further((files) => fullBuild(files, join(folder, 'full'))),
+    baseline: () => further((files) => bareDuckdb(files)),
+    baselineName: 'bare DuckDB',
+  }
+}
+
+/** Other programs that read the same files. No bar depends on these. */
+function others(raw: RawFiles, peers: Peers): Pick<Comparison, 'baselineName' | 'baseline'>[] {
+  const zcat = async () => runProcess('sh', ['-c', 'exec zcat "$1"/* >/dev/null', 'sh', await rawFolder(raw)])
+  return [
+    ...sumsBy(peers, raw.format).map(({ name, sum }) => ({
+      baselineName: name,
+      baseline: async () => sum(await rawFolder(raw)),
+    })),
+    ...(raw.format === 'parquet' ? [] : [{ baselineName: 'zcat, which only decompresses', baseline: zcat }]),
+  ]
 }
 
 /** Builds under the default disclosure rule, against builds of the same files without a rule. */
@@ -128,8 +109,8 @@ function underRule(folder: string, raw: RawFiles): Comparison {
     return build(files, join(folder, name), raw.days, { sources: `${name}.json`, memoryLimit: RULE_MEMORY })
   }
   return {
-    name: `a full build under a disclosure rule: ${describe(raw)}, ${raw.customers} customers`,
-    unit: 's',
+    name: `a full build under a disclosure rule: ${describeSize(raw)}, ${raw.customers} customers`,
+    unit: 's of CPU',
     higherIsBetter: false,
     required: 2,
     limits: { peak_mib: RULE_PEAK_MIB },
@@ -144,39 +125,4 @@ async function distinctContributions(raw: RawFiles): Promise<number> {
   const triples = `SELECT DISTINCT timestamp::DATE, model_permaslug, contributor FROM read_parquet(${sqlText(`${await rawFolder(raw)}/*`)})`
   const [row] = await query(`SELECT count(*)::INTEGER FROM (${triples})`)
   return Number(Object.values(row ?? {})[0])
-}
-
-interface BuildSettings {
-  isFresh?: boolean
-  hour?: number
-  /** The name of the sources file. */
-  sources?: string
-  memoryLimit?: string
-}
-
-/** Runs `tokenboard build` at an hour of the first day that the files do not have. */
-async function build(
-  raw: string,
-  into: string,
-  days: number,
-  { isFresh = true, hour = 1, sources = 'sources.json', memoryLimit }: BuildSettings = {},
-): Promise<Measured> {
-  if (isFresh) await rm(into, { recursive: true, force: true })
-  await writePublisher(join(into, 'data'))
-  return runNode([CLI, 'build'], {
-    SOURCES: join(raw, sources),
-    DATA_DIR: join(into, 'data'),
-    PUBLIC_DIR: join(into, 'public'),
-    AS_OF: `${addDays(DATASET_START, days)}T0${hour}:00:00Z`,
-    ...(memoryLimit !== undefined && { MEMORY_LIMIT: memoryLimit }),
-  })
-}
-
-async function linkFiles(from: string, to: string): Promise<void> {
-  await mkdir(to, { recursive: true })
-  for (const name of await readdir(from)) await link(join(from, name), join(to, name))
-}
-
-function describe({ days, recordsPerDay, format }: RawFiles): string {
-  return `${((days * recordsPerDay) / 1e6).toFixed(1)} M records, ${days} files of ${format}`
 }

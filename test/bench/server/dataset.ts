@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
 import { logNormal, seededRandom } from '../../../pipeline/raw/sample/random.ts'
 import { writePublisher } from '../../support/publisher.ts'
-import { runNode } from '../pipeline/process.ts'
-import { writeSources } from '../pipeline/records.ts'
+import { runNode } from '../process.ts'
+import { writeSources } from '../records.ts'
 
 /** What is generated: `models` of `days`, of which fifty and `other` are published for each day. */
 export interface DatasetOptions {

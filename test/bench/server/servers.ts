@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { serveTokenboard, startNode } from '../../support/server-process.ts'
 import { freePort } from '../../system/hosting.ts'
+import { serveDatasette } from '../peers/peers.ts'
 
 /** A server that runs as a process of its own. */
 export interface RunningServer {
@@ -49,6 +50,12 @@ export function script(name: string, folder: string, ...words: string[]) {
   const { PATH, HOME } = process.env
   const logFile = join(folder, `${name}.log`)
   return running(startNode([join(import.meta.dirname, name), ...words], { PATH, HOME }, { logFile }))
+}
+
+/** Datasette on the rows of the current release. */
+export function datasette(python: string, publicDir: string, folder: string) {
+  const rankings = join(publicDir, 'datasets/rankings-daily/v1/latest/rankings-daily.csv')
+  return running(serveDatasette(python, rankings, folder))
 }
 
 /** The reason why nginx cannot be the baseline; undefined when it can. */

@@ -172,4 +172,28 @@ export const api: Mutant[] = [
     replace: '',
     tests: ['test/server/commands/serve.test.ts'],
   },
+  {
+    name: 'limits-untold-from-memory',
+    promise: 'Responses under a limit say what is left of it, those from memory too.',
+    file: 'server/api/send.ts',
+    find: 'lines.push(name, String(value))',
+    replace: 'if (value === name) lines.push(name, String(value))',
+    tests: ['test/server/exchanges.test.ts'],
+  },
+  {
+    name: 'common-headers-of-answers-from-memory-alone',
+    promise: 'Every response has an id and the common headers.',
+    file: 'server/api/common-headers.ts',
+    find: "raw.setHeader('x-request-id', id)",
+    replace: "if (id === '') raw.setHeader('x-request-id', id)",
+    tests: ['test/server/app.test.ts', 'test/golden/exchanges.test.ts'],
+  },
+  {
+    name: 'requests-logged-at-every-level',
+    promise: 'Lines of requests are written at the levels info, debug and trace alone.',
+    file: 'server/api/logging.ts',
+    find: 'else if (this.#isVerbose)',
+    replace: 'else if (this.#isVerbose || status > 0)',
+    tests: ['test/server/logging.test.ts'],
+  },
 ]

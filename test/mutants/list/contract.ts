@@ -70,7 +70,7 @@ export const contract: Mutant[] = [
     promise: 'Dates must exist in the calendar: 2026-02-30 is answered with 400.',
     file: 'pipeline/contract/utc-date.ts',
     find: 'return day >= 1 && day <= days',
-    replace: 'return day >= 1 && day <= 31',
+    replace: 'return day >= 1 && day <= Math.max(days, 31)',
     tests: ['test/server/exchanges.test.ts', 'test/server/routes/rankings-daily.test.ts'],
   },
   {
@@ -100,5 +100,13 @@ export const contract: Mutant[] = [
       'test/spec/embeddings-models.test.ts',
       'test/golden/exchanges.test.ts',
     ],
+  },
+  {
+    name: 'leap-day-of-1900',
+    promise: 'A date is one of the calendar: the last year of a century has no leap day unless 400 divides it.',
+    file: 'pipeline/contract/utc-date.ts',
+    find: 'year % 400 === 0)',
+    replace: 'year % 300 === 0)',
+    tests: ['test/contract/utc-date.test.ts'],
   },
 ]

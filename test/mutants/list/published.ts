@@ -273,4 +273,20 @@ export const published: Mutant[] = [
     replace: 'if (index === 0)',
     tests: ['test/server/ranking-changes.test.ts'],
   },
+  {
+    name: 'windows-of-yesterday',
+    promise: 'The default window moves at midnight UTC.',
+    file: 'server/published/windows.ts',
+    find: 'if (today !== day || usual === undefined)',
+    replace: 'if (usual === undefined)',
+    tests: ['test/server/windows.test.ts'],
+  },
+  {
+    name: 'end-of-dataset-untold',
+    promise: 'A window that ends after the release is told where the dataset ends, whatever was asked before it.',
+    file: 'server/published/rankings-answers.ts',
+    find: 'manifest.end_date < window.end_date ? headers.beyond : headers.within',
+    replace: 'headers.within',
+    tests: ['test/server/exchanges.test.ts'],
+  },
 ]

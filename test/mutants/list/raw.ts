@@ -2,6 +2,14 @@ import type { Mutant } from '../mutant.ts'
 
 export const raw: Mutant[] = [
   {
+    name: 'charges-of-a-group-all-misread',
+    promise: 'A charge that cannot be read is counted as misread, and those beside it are not.',
+    file: 'pipeline/raw/ingest.sql',
+    find: 'CASE WHEN is_cost_misread OR is_byok IS NULL THEN records ELSE 0 END',
+    replace: 'CASE WHEN is_byok IS NULL THEN records ELSE 0 END',
+    tests: ['test/raw/record-groups.test.ts'],
+  },
+  {
     name: 'fraction-rounds-into-the-next-day',
     promise: 'A fraction of a second never rounds a record into the next day.',
     file: 'pipeline/base/macros.sql',
@@ -20,7 +28,7 @@ export const raw: Mutant[] = [
   {
     name: 'unknown-visibility-accepted',
     promise: "A record's own visibility is `public` or `private`; any other value rejects the record.",
-    file: 'pipeline/raw/ingest.sql',
+    file: 'pipeline/base/macros.sql',
     find: "    WHEN visibility NOT IN ('public', 'private') THEN 'invalid_visibility'\n",
     replace: '',
     tests: ['test/spec/ranking/decisions.test.ts'],
@@ -28,9 +36,9 @@ export const raw: Mutant[] = [
   {
     name: 'wrong-completion-count-accepted',
     promise: 'A record of which one token count cannot be read is rejected and counted.',
-    file: 'pipeline/raw/ingest.sql',
-    find: 'WHEN prompt_tokens IS NULL OR completion_tokens IS NULL THEN',
-    replace: 'WHEN prompt_tokens IS NULL THEN',
+    file: 'pipeline/raw/record-groups.ts',
+    find: 'prompt_tokens IS NULL OR completion_tokens IS NULL AS is_miscounted',
+    replace: 'prompt_tokens IS NULL AS is_miscounted',
     tests: ['test/spec/ranking/decisions.test.ts'],
   },
   {
@@ -172,7 +180,7 @@ export const raw: Mutant[] = [
   {
     name: 'column-of-the-file-wins',
     promise: 'Columns in the path win over columns of the same name in the file.',
-    file: 'pipeline/raw/ingest.ts',
+    file: 'pipeline/raw/record-fields.ts',
     find: 'if (inPath >= 0) return',
     replace: 'if (inPath >= 0 && !positions.has(column)) return',
     tests: ['test/cases.test.ts'],

@@ -18,6 +18,23 @@ export const rollup: Mutant[] = [
     tests: ['test/spec/ranking/decisions.test.ts'],
   },
   {
+    name: 'days-of-two-batches',
+    promise:
+      'Duplicates of a date are subtracted once, also if its files have records of dates that are compared later.',
+    file: 'pipeline/rollup/surplus.sql',
+    find: 'WHERE usage.day_number BETWEEN $first_day AND $last_day\n    AND usage',
+    replace: 'WHERE $first_day <= $last_day\n    AND usage',
+    tests: ['test/rollup/surplus.test.ts'],
+  },
+  {
+    name: 'last-candidates-forgotten',
+    promise: 'The duplicates of the last dates are subtracted, however few they are.',
+    file: 'pipeline/rollup/surplus.ts',
+    find: 'if (candidates.length > 0) await sum()',
+    replace: 'if (candidates.length > 1) await sum()',
+    tests: ['test/rollup/surplus.test.ts'],
+  },
+  {
     name: 'completion-before-prompt',
     promise: 'Of copies that disagree the greatest (timestamp, prompt, completion, …) stays.',
     file: 'pipeline/rollup/surplus.sql',
@@ -87,8 +104,8 @@ export const rollup: Mutant[] = [
     name: 'parts-of-duplicates-kept',
     promise: 'The parts of a duplicate are not in the usage of its date.',
     file: 'pipeline/rollup/surplus.sql',
-    find: '  sum_of_parts(parts, prompt_tokens + completion_tokens) AS parts,\n  contributor\nFROM copy',
-    replace: '  NULL AS parts,\n  contributor\nFROM copy',
+    find: 'sum_of_parts(parts, prompt_tokens + completion_tokens)::VARCHAR AS parts',
+    replace: 'NULL::VARCHAR AS parts',
     tests: ['test/rollup/usage-by-day.test.ts'],
   },
   {

@@ -3,7 +3,7 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { addDays, DATASET_START } from '../../../pipeline/contract/utc-date.ts'
+import { addDays, DATASET_START } from '../../pipeline/contract/utc-date.ts'
 
 /** Made-up raw usage: a file for each day. */
 export interface RawFiles {
@@ -49,8 +49,13 @@ export async function rawFiles(options: RawFiles): Promise<string> {
 }
 
 /** Writes a sources file for raw files in `raw/` of its folder; `top` has its other keys. */
-export async function writeSources(folder: string, name = 'sources.json', top: object = {}): Promise<void> {
-  const source = { name: 'made-up', schema: 'canonical', files: ['raw/*'], visibility: 'public' }
+export async function writeSources(
+  folder: string,
+  name = 'sources.json',
+  top: object = {},
+  files: readonly string[] = ['raw/*'],
+): Promise<void> {
+  const source = { name: 'made-up', schema: 'canonical', files, visibility: 'public' }
   await writeFile(join(folder, name), JSON.stringify({ sources: [source], ...top }))
 }
 

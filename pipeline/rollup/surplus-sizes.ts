@@ -1,0 +1,11 @@
+/** How much is compared at once in the search for duplicates. A test makes these numbers small. */
+
+/**
+ * Days are compared in batches of about this many records. Small batches are fastest, because their hashes stay in the
+ * processor's cache. Days that share files are compared together, up to a limit on memory: otherwise these files would
+ * be read once for each batch.
+ */
+export const RECORDS_PER_BATCH = { usual: 300_000n, ofSharedFiles: 1_000_000n }
+
+/** Candidates are summed together once they have this many ids, which limits memory. */
+export const IDS_PER_SUM = 50_000n

@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import type { Measured } from './comparison.ts'
+import { peakMiB } from './proc.ts'
+
+const LOOK_EVERY_MS = 20
+
+/** The shell tells the process id, and at the end the CPU time of the process with its threads and own children. */
+const MEASURED = '"$@" 3>&- & echo $! >&3; wait $!; status=$?; times >&3; exit $status'
+
+const CLOCK = join(import.meta.dirname, 'clock.ts')
+
+/** Runs a program of this Node as `runProcess` does; where AS_OF lies ahead, the clock of the program is there too. */
+export function runNode(words: readonly string[], environment: Record<string, string> = {}): Promise<Measured> {
+  const options = ['--disable-warning=ExperimentalWarning', '--import', CLOCK]
+  return runProcess(process.execPath, [...options, ...words], environment)
+}
+
+/**
+ * Runs a program to its end and measures its CPU seconds (user and system, all threads), to a hundredth; with the
+ * seconds by the clock and its peak memory. Throws what it says on failure.
+ */
+export async function runProcess(
+  program: string,
+  words: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<Measured> {
+  const begin = performance.now()
+  const env = { ...process.env, ...environment }
+  const shell = ['-c', MEASURED, 'sh', program, ...words]
+  const child = spawn('sh', shell, { env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] })
+  const said = text(child.stderr as Readable)
+  let noted = ''
+  child.stdio[3]?.on('data', (chunk) => (noted += chunk))
+  let peak_mib = 0
+  const timer = setInterval(() => (peak_mib = Math.max(peak_mib, peakMiB(Number.parseInt(noted, 10)))), LOOK_EVERY_MS)
+  const [code] = await once(child, 'close')
+  clearInterval(timer)
+  if (code !== 0) throw new Error(`${program} ${words.join(' ')} failed: ${await said}`)
+  return { value: cpuSecondsOf(noted), details: { wall_s: (performance.now() - begin) / 1000, peak_mib } }
+}
+
+/** `times` prints a line for the shell and a line for its children, such as `0m1.180000s 0m0.020000s`. */
+function cpuSecondsOf(noted: string): number {
+  const times = [...noted.matchAll(/(\d+)m([\d.]+)s/g)].map(
+    ([, minutes, seconds]) => Number(minutes) * 60 + Number(seconds),
+  )
+  const [user, system] = times.slice(-2)
+  if (times.length !== 4 || user === undefined || system === undefined) throw new Error(`no times in ${noted}`)
+  return user + system
+}
