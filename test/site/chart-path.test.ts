@@ -1,8 +1,10 @@
+import { scaleLinear } from 'd3-scale'
 import { line } from 'd3-shape'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { frameOf } from '../../pipeline/site/chart/frame.ts'
+import { tokenScale } from '../../pipeline/site/chart/scales.ts'
 import { lineChart } from '../../pipeline/site/chart.ts'
 
 it('draws lines as d3-shape does, digit for digit', () => {
@@ -28,5 +30,17 @@ it('draws lines as d3-shape does, digit for digit', () => {
       expect(/<path d="([^"]*h0)" stroke="currentColor" stroke-width="6"/.exec(text)?.[1] ?? '').toBe(dots.join(''))
     }),
     { numRuns: 500 },
+  )
+})
+
+it('places tokens where d3-scale does', () => {
+  const number = fc.double({ min: 1, max: 1e21, noNaN: true })
+  fc.assert(
+    fc.property(number, number, (one, other) => {
+      const [tokens = 0, greatest = 0] = [one, other].sort((a, b) => a - b)
+      const scale = scaleLinear().domain([0, greatest]).range([330, 0]).nice(4)
+      expect(tokenScale(greatest, 330).at(tokens)).toBe(scale(tokens))
+    }),
+    { numRuns: 1000 },
   )
 })

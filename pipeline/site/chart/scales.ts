@@ -31,10 +31,12 @@ export function dateScale(dates: readonly UtcDate[], width: number): { at(positi
 /** Tokens from bottom to top, from zero to a round number above `greatest`. */
 export function tokenScale(greatest: number, height: number): { at(tokens: number): number; ticks: Tick[] } {
   if (greatest <= 0) return { at: () => height, ticks: [{ at: height, text: '0' }] }
-  const scale = scaleLinear().domain([0, greatest]).range([height, 0]).nice(TOKEN_TICKS)
+  const scale = scaleLinear().domain([0, greatest]).nice(TOKEN_TICKS)
+  const [, top = greatest] = scale.domain()
+  const at = (tokens: number) => height * (1 - tokens / top)
   const values = scale.ticks(TOKEN_TICKS).filter(Number.isInteger)
   const texts = formatTicks(values)
-  return { at: scale, ticks: values.map((value, index) => ({ at: scale(value), text: texts[index] ?? '' })) }
+  return { at, ticks: values.map((value, index) => ({ at: at(value), text: texts[index] ?? '' })) }
 }
 
 /** As many dates as fit: every few days, or firsts of months for long spans. */
