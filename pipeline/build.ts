@@ -74,6 +74,7 @@ import { checkNotBefore, currentEntry, standingReleases } from './release/index.
 import { publicHashes } from './release/input-names.ts'
 import { type Input, keepFacts, keptWarnings } from './release/inputs.ts'
 import { readCoverage } from './release/ledger.ts'
+import type { PreviousRelease } from './release/new-days.ts'
 import type { Ingredients } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
@@ -215,21 +216,9 @@ export async function build(
     if (!effects.signal.aborted) await forgetRereads(database)
     await writeUsage(usage, asOf, dataDir, files)
     const basis = effects.signal.aborted ? undefined : await readBasis()
-    if (basis !== undefined)
-      await keepLastBuild(stateDir, { basis, events, summary: unchanged(summary), quality, usage }, files)
+    if (basis !== undefined) await keepLastBuild(stateDir, { basis, events, summary, quality, usage }, files)
     return { ...summary, published: await measure(publicDir) }
   })
-}
-
-/** The summary of a build that finds nothing new after this one. */
-function unchanged({
-  data_version: _,
-  restated: _dates,
-  dropped: _files,
-  new_chain: _chain,
-  ...facts
-}: BuildSummary): BuildSummary {
-  return { ...facts, outcome: 'unchanged' }
 }
 
 /**
@@ -416,7 +405,8 @@ async function release(
     reportStart(chain, effects)
     return { ...summarize('would_release', draft.manifest, draft, path(draft.manifest.release)), ...changes, ...news }
   }
-  const manifest = await publishRelease(draft, { changed, chain, folder, retention }, database, effects)
+  const before = current && { folder: path(current.release), manifest: current }
+  const manifest = await publishRelease(draft, { changed, chain, before, folder, retention }, database, effects)
   reportStart(chain, effects)
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }
 }
@@ -434,9 +424,16 @@ async function publishRelease(
   {
     changed,
     chain,
+    before,
     folder,
     retention,
-  }: { changed: DraftChanges; chain: ChosenChain; folder: PublicFolder; retention: Retention },
+  }: {
+    changed: DraftChanges
+    chain: ChosenChain
+    before: PreviousRelease | undefined
+    folder: PublicFolder
+    retention: Retention
+  },
   database: Database,
   effects: Effects,
 ): Promise<Manifest> {
@@ -445,7 +442,7 @@ async function publishRelease(
     report({ kind: 'stage', stage: 'release' })
     const staging = await openStaging(folder.publicDir, draft.manifest.release, files)
     const manifest = await stageDraft(draft, changed, staging, database, files)
-    const loaded = await verifyRelease(database, staging)
+    const loaded = await verifyRelease(database, staging, { previous: before })
     signal.throwIfAborted()
     await keepDates(draft, files)
     await keepFacts(factsToKeep(draft), { dataDir: folder.dataDir, release: manifest.release, files })

@@ -109,9 +109,24 @@ export async function keepLastBuild(
   files: Files,
 ): Promise<void> {
   if (build.events.some(isNews)) return
-  const last: LastBuild = { ...build, usage_sha256: hash('sha256', usage.text) }
+  const last: LastBuild = { ...build, summary: withoutNews(build.summary), usage_sha256: hash('sha256', usage.text) }
   await replaceFile(files, join(stateDir, LAST_BUILD_FILE), toJson(last))
 }
+
+/** The summary of a build that finds nothing new after the one of this summary. */
+function withoutNews(summary: object): object {
+  const {
+    data_version: _,
+    restated: _dates,
+    dropped: _releases,
+    new_chain: _chain,
+    ...facts
+  } = { ...NO_NEWS, ...summary }
+  return { ...facts, outcome: 'unchanged' }
+}
+
+/** What a summary has only if there is a new release, or releases were dropped. */
+const NO_NEWS = { data_version: undefined, restated: undefined, dropped: undefined, new_chain: undefined }
 
 /** Says again what the last build said, as of now. */
 export async function repeatBuild(

@@ -14,6 +14,7 @@ import { verifyModels } from '../dataset/models-file.ts'
 import { verifyDisclosure } from './disclosure-file.ts'
 import { verifyDocuments, verifyParquetKeys } from './documents/verify.ts'
 import { isEntryOf } from './index.ts'
+import { type NewDays, type PreviousRelease, readNewDays } from './new-days.ts'
 import { verifyProvenance } from './provenance.ts'
 import { historyBeside, readBack, readDays, readHistory, readText } from './read-back.ts'
 import { draftManifest, metaOf, rowsAsText } from './stage.ts'
@@ -51,18 +52,18 @@ export async function readPeriods(
 
 /**
  * Verifies sizes, checksums, equal rows in every format, and documents. Of a dropped release, the rows are those of the
- * history. Throws `BuildError`.
+ * history. Of rows that a previous release has in the same bytes, some formats are not read again. Throws `BuildError`.
  */
 export async function verifyRelease(
   database: Database,
   folder: string,
-  { isDropped = false }: { isDropped?: boolean | undefined } = {},
+  { isDropped = false, previous }: { isDropped?: boolean | undefined; previous?: PreviousRelease | undefined } = {},
 ): Promise<VerifiedRelease> {
   const manifest = await readManifest(folder)
   const found = await verifyChecksums(folder, { mayLack: isDropped ? isDataFile : undefined })
   verifyListed(folder, manifest, { found, isDropped })
   const verifyTable = isDropped ? verifyDropped : verifyRows
-  const rows = await verifyTable(database, folder, { manifest, table: 'daily' })
+  const rows = await verifyTable(database, folder, { manifest, table: 'daily', previous })
   const periods = manifest.tables && {
     weekly: await verifyTable(database, folder, { manifest, table: 'weekly' }),
     monthly: await verifyTable(database, folder, { manifest, table: 'monthly' }),
@@ -98,20 +99,30 @@ function verifyListed(
 async function verifyRows<T extends Table>(
   database: Database,
   folder: string,
-  { manifest, table }: { manifest: Manifest; table: T },
+  { manifest, table, previous }: { manifest: Manifest; table: T; previous?: PreviousRelease | undefined },
 ): Promise<RowOf<T>[]> {
   const rows = await readBack(database, folder, table)
   verifyHash(join(folder, dataFile(table, 'parquet')), table, rows, manifest)
   for (const { path, format } of dataFiles(table)) {
     // The texts of all tables have one writer, so its bytes prove those of weeks and months.
     if (table !== 'daily' || format === 'parquet') continue
-    verifyHash(join(folder, path), table, await readDays(database, folder, format), manifest)
+    // The text of the CSV file, which is read.
+    if (format === 'csv.gz' && previous !== undefined) continue
+    const added = previous && (await readNewDays(folder, format, previous))
+    if (added === undefined) verifyHash(join(folder, path), table, await readDays(database, folder, format), manifest)
+    else verifyEnd(join(folder, path), added, rows)
   }
   for (const [path, text] of rowsAsText(table, rows, metaOf(manifest))) {
     if ((await readText(join(folder, path))).equals(text)) continue
     throw new BuildError(`${join(folder, path)} does not hold the rows in the form in which they are published`)
   }
   return rows
+}
+
+/** The last rows of a file must be those of the table. */
+function verifyEnd(path: string, { after, rows: read }: NewDays, rows: readonly TableRow[]): void {
+  if (contentHash(read) === contentHash(rows.slice(after))) return
+  throw new BuildError(`${path} ends with other rows than the Parquet file`)
 }
 
 /** The history beside the releases must hold the rows of the table's content hash. */

@@ -133,6 +133,10 @@ SELECT
 FROM core_net_usage
 LEFT JOIN core_models ON core_net_usage.model = core_models.model
 
+-- name: disagreeing
+-- How many rows of sums `parts_disagree` would tell of: it takes far longer, and mostly there are none.
+SELECT count(parts_disagree) AS rows FROM core_source_sums
+
 -- name: parts_disagree
 -- UTC day x reason why token counts contradict each other; NULL for records that contradict nothing. No row where no
 -- record does. Each duplicate counts by itself, and archived dates do not count. `product_total` is what the records

@@ -101,6 +101,8 @@ async function reportRejectedFiles(database: Database, source: UsageSource, requ
 }
 
 async function reportCompared(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
+  const [disagreeing] = await database.rows<{ rows: bigint }>('result/disagreeing')
+  if (disagreeing?.rows === 0n) return
   type Row = Omit<{ [Key in keyof ComparedRecords]: ComparedRecords[Key] }, 'source'>
   const rows = await database.rows<Row>('result/parts_disagree')
   for (const row of rows) request.onCompared({ source: source.name, ...row })

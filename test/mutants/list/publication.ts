@@ -323,4 +323,28 @@ export const publication: Mutant[] = [
     replace: '',
     tests: ['test/publication/follow-history.test.ts'],
   },
+  {
+    name: 'last-build-of-another-state',
+    promise: 'A build says again what the last one said only if the state knows the same files.',
+    file: 'pipeline/publication/last-build.ts',
+    find: 'await fingerprint(database), ',
+    replace: '',
+    tests: ['test/publication/last-build.test.ts'],
+  },
+  {
+    name: 'last-build-of-another-day',
+    promise: 'A build says again what the last one said only as of the same day.',
+    file: 'pipeline/publication/last-build.ts',
+    find: 'dates: [mostRecentCompletedDay(asOf), provisionalFrom(toTimestamp(asOf)), lastCredible],',
+    replace: 'dates: [lastCredible.length, mostRecentCompletedDay(asOf).length, provisionalFrom(toTimestamp(asOf)).length],',
+    tests: ['test/publication/last-build.test.ts'],
+  },
+  {
+    name: 'news-told-again',
+    promise: 'After a build that told news, the next one finds out whether they still hold.',
+    file: 'pipeline/publication/last-build.ts',
+    find: '  if (build.events.some(isNews)) return\n',
+    replace: '',
+    tests: ['test/publication/last-build.test.ts'],
+  },
 ]

@@ -139,4 +139,20 @@ export const release: Mutant[] = [
       'AND new.total_tokens = old.total_tokens AND new.days IS NOT DISTINCT FROM old.days\n)\n\n-- name: open_rows',
     tests: ['test/release/history-table.test.ts'],
   },
+  {
+    name: 'previous-file-unverified',
+    promise: 'Rows are taken as read only if the previous file is the one that was verified.',
+    file: 'pipeline/release/new-days.ts',
+    find: '(await hashFile(path)).sha256 === listed.sha256',
+    replace: 'listed.sha256.length > 0',
+    tests: ['test/release/new-days.test.ts'],
+  },
+  {
+    name: 'row-at-the-end-of-the-previous-text',
+    promise: 'A row that the previous text does not have to its end is read.',
+    file: 'pipeline/release/new-days.ts',
+    find: 'text.subarray(0, common).lastIndexOf(ROW_START)',
+    replace: 'text.lastIndexOf(ROW_START)',
+    tests: ['test/release/new-days.test.ts'],
+  },
 ]
