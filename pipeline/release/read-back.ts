@@ -69,7 +69,7 @@ async function readTextRows(
   switch (format) {
     case 'csv':
     case 'csv.gz':
-      return database.rows<RankingRow>('data-files/read_csv', { path })
+      return readRows(database, 'data-files/read_csv', { path })
     case 'json.gz':
       return RankingResponse.parse(JSON.parse((await readText(path)).toString())).data
     case 'ndjson.gz':

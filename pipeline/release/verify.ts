@@ -105,13 +105,22 @@ async function verifyRows<T extends Table>(
   for (const { path, format } of dataFiles(table)) {
     // The texts of all tables have one writer, so its bytes prove those of weeks and months.
     if (table !== 'daily' || format === 'parquet') continue
-    verifyHash(join(folder, path), table, await readDays(database, folder, format), manifest)
+    const found = await readDays(database, folder, format)
+    if (!areEqual(found, rows)) verifyHash(join(folder, path), table, found, manifest)
   }
   for (const [path, text] of rowsAsText(table, rows, metaOf(manifest))) {
     if ((await readText(join(folder, path))).equals(text)) continue
     throw new BuildError(`${join(folder, path)} does not hold the rows in the form in which they are published`)
   }
   return rows
+}
+
+function areEqual(rows: readonly TableRow[], others: readonly TableRow[]): boolean {
+  const isOther = ({ date, model_permaslug, total_tokens }: TableRow, position: number) => {
+    const other = others[position]
+    return date !== other?.date || model_permaslug !== other.model_permaslug || total_tokens !== other.total_tokens
+  }
+  return rows.length === others.length && !rows.some(isOther)
 }
 
 /** The history beside the releases must hold the rows of the table's content hash. */
