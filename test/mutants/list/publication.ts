@@ -125,8 +125,8 @@ export const publication: Mutant[] = [
     name: 'withdrawn-dates-come-back',
     promise: 'Dates that were taken out stay out of later builds, whatever the records say.',
     file: 'pipeline/publication/publish.ts',
-    find: '    await begin()\n    await beginWithdrawal',
-    replace: '    await beginWithdrawal',
+    find: '      await begin()\n      await beginWithdrawal',
+    replace: '      await beginWithdrawal',
     tests: ['test/publication/withdraw-dates.test.ts'],
   },
   {
@@ -305,5 +305,21 @@ export const publication: Mutant[] = [
     find: ' && (await isThere(tree.pathOf(HISTORY_PATHS.csv)))',
     replace: '',
     tests: ['test/publication/follow-history.test.ts'],
+  },
+  {
+    name: 'days-written-in-another-order',
+    promise: 'The Parquet file of a day has the rows of its release, in their order.',
+    file: 'pipeline/publication/release-rows.sql',
+    find: 'ORDER BY position) AS day_rows',
+    replace: 'ORDER BY position DESC) AS day_rows',
+    tests: ['test/publication/periods.test.ts'],
+  },
+  {
+    name: 'days-beyond-the-first-hundred',
+    promise: 'Each new or changed day has a Parquet file, however many there are.',
+    file: 'pipeline/publication/periods.ts',
+    find: 'days.slice(start, start + DAYS_AT_ONCE)',
+    replace: 'days.slice(0, DAYS_AT_ONCE)',
+    tests: ['test/publication/periods.test.ts'],
   },
 ]

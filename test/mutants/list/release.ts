@@ -139,4 +139,12 @@ export const release: Mutant[] = [
       'AND new.total_tokens = old.total_tokens AND new.days IS NOT DISTINCT FROM old.days\n)\n\n-- name: open_rows',
     tests: ['test/release/history-table.test.ts'],
   },
+  {
+    name: 'rows-not-in-file-order',
+    promise: 'Rows of a Parquet file are read back in the order of the file.',
+    file: 'pipeline/release/data-files.sql',
+    find: 'total_tokens::VARCHAR] ORDER BY file_row_number)',
+    replace: 'total_tokens::VARCHAR] ORDER BY date)',
+    tests: ['test/release/read-back.test.ts'],
+  },
 ]
