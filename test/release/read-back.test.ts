@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
-import { writeCsv } from '../../pipeline/base/text.ts'
+import { contentHash, writeCsv } from '../../pipeline/base/text.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
-import type { PeriodRows } from '../../pipeline/contract/tables.ts'
+import type { PeriodRows, Table } from '../../pipeline/contract/tables.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { restorePeriods } from '../../pipeline/dataset/rank.ts'
 import { readRows } from '../../pipeline/dataset/read-rows.ts'
-import { readDays, readParquet } from '../../pipeline/release/read-back.ts'
+import { hashInHistory, readDays, readHistory, readParquet } from '../../pipeline/release/read-back.ts'
 
 const ODD = [
   'a/"quoted"',
@@ -36,6 +36,8 @@ const ROWS = Array.from({ length: 90 * 51 }, (_, number): RankingRow => {
   const total_tokens = place === 0 ? '9223372036854775807' : String((number * 7919) % 100_003)
   return { date: addDays('2024-12-30', Math.floor(number / 51)), model_permaslug, total_tokens }
 })
+
+const RELEASE = '20250401T001500Z'
 
 const PERIODS: PeriodRows = {
   weekly: ROWS.map((row) => ({ ...row, days: 7 })),
@@ -89,4 +91,22 @@ it('of a CSV file', async () => {
   expect(await readDays(database, folder, 'csv')).toEqual(ROWS)
   await writeFile(join(folder, 'rankings-daily.csv'), writeCsv([]))
   expect(await readDays(database, folder, 'csv')).toEqual([])
+})
+
+it('of a history, whose hash is that of canonical CSV', async () => {
+  const path = join(folder, 'history.parquet')
+  await database.run('history-table/create_empty')
+  const values = ROWS.map(({ date, model_permaslug, total_tokens }, number) => {
+    return ['daily', date, model_permaslug, total_tokens, null, `${(number % 51) + 1}`, RELEASE, null]
+  })
+  const weekly = PERIODS.weekly.map(({ date, model_permaslug, total_tokens, days }, number) => {
+    return ['weekly', date, model_permaslug, total_tokens, `${days}`, `${(number % 51) + 1}`, RELEASE, null]
+  })
+  await database.append('history_rows', [...values, ...weekly])
+  await database.run('history-table/write_parquet', { path, metadata: { table: 'history' } })
+  const hashOf = (table: Table) => hashInHistory(database, path, { release: RELEASE, table })
+  expect(await readHistory(database, path, { release: RELEASE, table: 'weekly' })).toEqual(PERIODS.weekly)
+  expect(await hashOf('daily')).toBe(contentHash(ROWS))
+  expect(await hashOf('weekly')).toBe(contentHash(PERIODS.weekly, 'weekly'))
+  expect(await hashOf('monthly')).toBe(contentHash([], 'monthly'))
 })
