@@ -6,6 +6,7 @@ import {
   createWriteStream,
   fsync,
   lstatSync,
+  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,7 +17,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { constants, copyFile, mkdir, realpath, rm, symlink } from 'node:fs/promises'
+import { constants, copyFile, realpath, rm, symlink } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
@@ -79,15 +80,17 @@ function naming(path: string, error: unknown): unknown {
 async function makeFolder(path: string, isPrivate = false): Promise<void> {
   const options = isPrivate ? { mode: 0o700 } : {}
   try {
-    await mkdir(path, options)
+    mkdirSync(path, options)
   } catch (error) {
     if ((await statsIfAny(path))?.isDirectory()) return
     if (!isMissing(error)) throw error
     if (!(await statsIfAny(dirname(path)))?.isDirectory()) await makeFolder(dirname(path))
     // Retry once: another process may have created the parent or this folder in between.
-    await mkdir(path, options).catch(async (reason: unknown) => {
+    try {
+      mkdirSync(path, options)
+    } catch (reason) {
       if (!(await statsIfAny(path))?.isDirectory()) throw reason
-    })
+    }
   }
 }
 

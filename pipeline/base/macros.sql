@@ -431,6 +431,10 @@ CREATE OR REPLACE TEMP MACRO published_csv(path, names) AS TABLE
     parallel = false
   );
 
+-- A field of a CSV file, quoted only where needed: DuckDB also quotes `#`, which some readers take for a comment.
+CREATE OR REPLACE TEMP MACRO csv_field(text) AS
+  CASE WHEN regexp_matches(text, '[",\r\n]') THEN '"' || replace(text, '"', '""') || '"' ELSE text END;
+
 -- The rows of a table ('daily', 'weekly' or 'monthly') of a history as one release has them.
 CREATE OR REPLACE TEMP MACRO rows_of_release(history, name, release) AS TABLE
   FROM read_parquet(history, hive_partitioning = false)

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { namesIn } from '../base/files.ts'
@@ -37,8 +37,8 @@ export function revisionText({ name, rows }: Revision, format: 'json' | 'csv', a
 const DAYS_AT_ONCE = 100
 
 /**
- * The Parquet files of days and months, by name. Expects the rows in the table `out_release_rows`. Days are written together,
- * since a statement for each takes five times as long.
+ * The Parquet files of days and months, by name. Expects the rows in the table `out_release_rows`. Days are written
+ * together, since a statement for each takes five times as long, in a folder that goes when the staging folder does.
  */
 export async function renderParquet(
   periods: readonly Period[],
@@ -59,14 +59,13 @@ export async function renderParquet(
   for (const month of months) {
     const path = join(folder, month.name)
     await database.run('release-rows/write_period', { ...datesOf(month), path })
-    rendered.set(month.name, await readFile(path))
+    rendered.set(month.name, readFileSync(path))
   }
-  await files.remove(folder)
   return rendered
 }
 
 async function readOnlyFile(folder: string): Promise<Buffer> {
   const [name, ...others] = await namesIn(folder)
   if (name === undefined || others.length > 0) throw new Error(`${folder} does not have one file`)
-  return readFile(join(folder, name))
+  return readFileSync(join(folder, name))
 }

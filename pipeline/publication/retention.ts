@@ -2,14 +2,13 @@ import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError, CliError } from '../base/errors.ts'
 import { namesIn } from '../base/files.ts'
-import { contentHash } from '../base/text.ts'
 import { type ReleaseEntry, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { HISTORY_PATHS } from '../contract/published-paths.ts'
 import { isDataFile } from '../contract/release-files.ts'
 import type { Retention } from '../contract/retention.ts'
 import { TABLES } from '../contract/tables.ts'
 import { hashIn, standingReleases } from '../release/index.ts'
-import { readHistory } from '../release/read-back.ts'
+import { hashInHistory } from '../release/read-back.ts'
 import type { NextTree } from './next-tree.ts'
 
 export const HISTORY_REMEDY =
@@ -78,7 +77,7 @@ export async function proveInHistory(
 ): Promise<void> {
   const { release } = entry
   for (const table of TABLES) {
-    const found = contentHash(await readHistory(database, path, { release, table }), table)
+    const found = await hashInHistory(database, path, { release, table })
     const listed = hashIn(entry, table)
     if (found === listed) continue
     throw new BuildError(

@@ -37,6 +37,8 @@ GROUP BY file_row_number // 2000
 ORDER BY file_row_number // 2000
 
 -- name: read_csv
+-- All rows in one text, in the order of the file.
+SELECT to_json(coalesce(list([date, model_permaslug, total_tokens]), [])) AS rows
 FROM published_csv($path, {date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR'})
 
 -- name: parquet_keys

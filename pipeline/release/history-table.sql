@@ -84,17 +84,14 @@ COPY (
 ) TO $path (FORMAT parquet, COMPRESSION zstd, KV_METADATA $metadata)
 
 -- name: write_csv
--- Lines that are quoted only where needed: DuckDB also quotes `#`, which some readers take for a comment.
+-- Lines of canonical CSV.
 COPY (
   SELECT
     concat_ws(
       ',',
       "table",
       date,
-      CASE
-        WHEN regexp_matches(model_permaslug, '[",\r\n]') THEN '"' || replace(model_permaslug, '"', '""') || '"'
-        ELSE model_permaslug
-      END,
+      csv_field(model_permaslug),
       total_tokens,
       coalesce(days::VARCHAR, ''),
       position,
@@ -146,6 +143,19 @@ SELECT
 FROM rows_of_release($path, $table, $release)
 GROUP BY date_trunc('month', date)
 ORDER BY date_trunc('month', date)
+
+-- name: content_hash
+-- The hash of the rows as canonical CSV, with the `$header` of the table. Days have no days.
+SELECT
+  sha256(
+    $header || coalesce(
+      string_agg(
+        concat_ws(',', date, csv_field(model_permaslug), total_tokens, days) || chr(10), '' ORDER BY date, position
+      ),
+      ''
+    )
+  ) AS hash
+FROM rows_of_release($path, $table, $release)
 
 -- name: restore_daily
 -- The daily rows of a release, as the ranking of a build leaves them.

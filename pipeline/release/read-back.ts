@@ -5,7 +5,8 @@ import { gunzip } from 'node:zlib'
 import type { Database, SqlParameters } from '../base/database.ts'
 import { BuildError, naming } from '../base/errors.ts'
 import { isThere } from '../base/files.ts'
-import type { ReleaseName } from '../contract/manifest.ts'
+import { canonicalCsvHeader } from '../contract/canonical-csv.ts'
+import type { ContentHash, ReleaseName } from '../contract/manifest.ts'
 import { HISTORY_FILES } from '../contract/published-paths.ts'
 import { RankingResponse, RankingRow } from '../contract/ranking.ts'
 import { type DataFormat, dataFile } from '../contract/release-files.ts'
@@ -45,9 +46,26 @@ export function readHistory<T extends Table>(
   { release, table }: { release: ReleaseName; table: T },
 ): Promise<RowOf<T>[]> {
   const statement = table === 'daily' ? 'history-table/read_rows' : 'history-table/read_rows_of_periods'
+  const parameters = { path, release, ...(table !== 'daily' && { table }) }
+  return fromHistory(database, path, () => readRows(database, statement, parameters))
+}
+
+/** The content hash of these rows, of which JavaScript reads none. Throws `BuildError`. */
+export async function hashInHistory(
+  database: Database,
+  path: string,
+  { release, table }: { release: ReleaseName; table: Table },
+): Promise<ContentHash> {
+  const parameters = { path, release, table, header: canonicalCsvHeader(table) }
+  const hash = () => database.rows<{ hash: string }>('history-table/content_hash', parameters)
+  const [found] = await fromHistory(database, path, hash)
+  return `sha256:${found?.hash}`
+}
+
+function fromHistory<Result>(database: Database, path: string, read: () => Promise<Result>): Promise<Result> {
   return naming(path, 'Parquet', async () => {
     await checkTypes(database, path, PERIODS, { statement: 'history-table/columns', parameters: { path } })
-    return readRows(database, statement, { path, release, ...(table !== 'daily' && { table }) })
+    return read()
   })
 }
 
@@ -69,7 +87,7 @@ async function readTextRows(
   switch (format) {
     case 'csv':
     case 'csv.gz':
-      return database.rows<RankingRow>('data-files/read_csv', { path })
+      return readRows(database, 'data-files/read_csv', { path })
     case 'json.gz':
       return RankingResponse.parse(JSON.parse((await readText(path)).toString())).data
     case 'ndjson.gz':

@@ -109,8 +109,11 @@ async function verifyRows<T extends Table>(
     // The text of the CSV file, which is read.
     if (format === 'csv.gz' && previous !== undefined) continue
     const added = previous && (await readNewDays(folder, format, previous))
-    if (added === undefined) verifyHash(join(folder, path), table, await readDays(database, folder, format), manifest)
-    else verifyEnd(join(folder, path), added, rows)
+    if (added !== undefined) verifyEnd(join(folder, path), added, rows)
+    else {
+      const found = await readDays(database, folder, format)
+      if (!areEqual(found, rows)) verifyHash(join(folder, path), table, found, manifest)
+    }
   }
   for (const [path, text] of rowsAsText(table, rows, metaOf(manifest))) {
     if ((await readText(join(folder, path))).equals(text)) continue
@@ -121,8 +124,16 @@ async function verifyRows<T extends Table>(
 
 /** The last rows of a file must be those of the table. */
 function verifyEnd(path: string, { after, rows: read }: NewDays, rows: readonly TableRow[]): void {
-  if (contentHash(read) === contentHash(rows.slice(after))) return
+  if (areEqual(read, rows.slice(after))) return
   throw new BuildError(`${path} ends with other rows than the Parquet file`)
+}
+
+function areEqual(rows: readonly TableRow[], others: readonly TableRow[]): boolean {
+  const isOther = ({ date, model_permaslug, total_tokens }: TableRow, position: number) => {
+    const other = others[position]
+    return date !== other?.date || model_permaslug !== other.model_permaslug || total_tokens !== other.total_tokens
+  }
+  return rows.length === others.length && !rows.some(isOther)
 }
 
 /** The history beside the releases must hold the rows of the table's content hash. */

@@ -142,8 +142,8 @@ export const publication: Mutant[] = [
     name: 'withdrawn-dates-come-back',
     promise: 'Dates that were taken out stay out of later builds, whatever the records say.',
     file: 'pipeline/publication/publish.ts',
-    find: '    await begin()\n    await beginWithdrawal',
-    replace: '    await beginWithdrawal',
+    find: '      await begin()\n      await beginWithdrawal',
+    replace: '      await beginWithdrawal',
     tests: ['test/publication/withdraw-dates.test.ts'],
   },
   {
@@ -336,7 +336,8 @@ export const publication: Mutant[] = [
     promise: 'A build says again what the last one said only as of the same day.',
     file: 'pipeline/publication/last-build.ts',
     find: 'dates: [mostRecentCompletedDay(asOf), provisionalFrom(toTimestamp(asOf)), lastCredible],',
-    replace: 'dates: [lastCredible.length, mostRecentCompletedDay(asOf).length, provisionalFrom(toTimestamp(asOf)).length],',
+    replace:
+      'dates: [lastCredible.length, mostRecentCompletedDay(asOf).length, provisionalFrom(toTimestamp(asOf)).length],',
     tests: ['test/publication/last-build.test.ts'],
   },
   {
@@ -346,5 +347,21 @@ export const publication: Mutant[] = [
     find: '  if (build.events.some(isNews)) return\n',
     replace: '',
     tests: ['test/publication/last-build.test.ts'],
+  },
+  {
+    name: 'days-written-in-another-order',
+    promise: 'The Parquet file of a day has the rows of its release, in their order.',
+    file: 'pipeline/publication/release-rows.sql',
+    find: 'ORDER BY position) AS day_rows',
+    replace: 'ORDER BY position DESC) AS day_rows',
+    tests: ['test/publication/periods.test.ts'],
+  },
+  {
+    name: 'days-beyond-the-first-hundred',
+    promise: 'Each new or changed day has a Parquet file, however many there are.',
+    file: 'pipeline/publication/periods.ts',
+    find: 'days.slice(start, start + DAYS_AT_ONCE)',
+    replace: 'days.slice(0, DAYS_AT_ONCE)',
+    tests: ['test/publication/periods.test.ts'],
   },
 ]

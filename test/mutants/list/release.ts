@@ -155,4 +155,12 @@ export const release: Mutant[] = [
     replace: 'text.lastIndexOf(ROW_START)',
     tests: ['test/release/new-days.test.ts'],
   },
+  {
+    name: 'rows-not-in-file-order',
+    promise: 'Rows of a Parquet file are read back in the order of the file.',
+    file: 'pipeline/release/data-files.sql',
+    find: 'total_tokens::VARCHAR] ORDER BY file_row_number)',
+    replace: 'total_tokens::VARCHAR] ORDER BY date)',
+    tests: ['test/release/read-back.test.ts'],
+  },
 ]
