@@ -4,10 +4,10 @@ import { isDuckDbError, meaningOf } from '../base/duckdb-errors.ts'
 import { BuildError, reasonOf } from '../base/errors.ts'
 import type { Files } from '../base/files.ts'
 import { sourceColumns } from '../raw/files/columns.ts'
-import { Contents } from '../raw/files/content.ts'
+import { Contents, isText } from '../raw/files/content.ts'
 import type { InputFile } from '../raw/files/find.ts'
 import { groupFiles, type InputGroup } from '../raw/files/group.ts'
-import { isScanned, type LinkedFile, linkFiles } from '../raw/files/link.ts'
+import { type LinkedFile, linkFiles } from '../raw/files/link.ts'
 import type { Source } from '../raw/sources.ts'
 import { layoutOf, type TextLayout } from '../raw/text/layout.ts'
 import type { Progress } from './engine.ts'
@@ -35,7 +35,7 @@ export class Links {
   }
 
   /** Groups files by their headers. Empty CSV files are in no group. Scans files if there are no `contents`. */
-  async groupsOf(files: readonly InputFile[], contents = this.#read(files.filter(isScanned))): Promise<InputGroup[]> {
+  async groupsOf(files: readonly InputFile[], contents = this.#read(files.filter(isText))): Promise<InputGroup[]> {
     this.#calls += 1
     const folder = join(this.#folder, `${this.#calls}`)
     await this.#files.makeFolder(folder)

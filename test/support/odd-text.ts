@@ -236,12 +236,26 @@ const ODD_JSON = [
 
 const IS_NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
+/** What programs write between members of JSON, and between key and value. */
+const PUNCTUATION = [
+  [',', ':'],
+  [', ', ': '],
+] as const
+
+/** Lines of JSON without anything odd, one for each punctuation. */
+export function usualJsonRecords(keys: readonly string[]): string[] {
+  return PUNCTUATION.map(([comma, colon]) => {
+    const members = keys.map((key) => {
+      const text = VALUES[key]?.usual[0] ?? ''
+      return `"${key}"${colon}${IS_NUMBER.test(text) ? text : JSON.stringify(text)}`
+    })
+    return `{${members.join(comma)}}`
+  })
+}
+
 /** A line of JSON, without its line end. `keys` are in its order; some lines lack one, or have one twice. */
 export function oddJsonRecord(random: Random, keys: readonly string[], tag: string): string {
-  const [comma, colon] = pick(random, [
-    [',', ':'],
-    [', ', ': '],
-  ])
+  const [comma, colon] = pick(random, PUNCTUATION)
   const members = keys.flatMap((key) => {
     const name = random() < 0.003 ? pick(random, [`\\u0070${key.slice(1)}`, `${key} `, 'é', '']) : key
     const style = random()

@@ -88,8 +88,8 @@ async function readContent(
   }
 }
 
-/** Text with a record on each line. */
-function isText(file: InputFile): boolean {
+/** Whether a file is text with a record on each line, which is scanned before it is linked. */
+export function isText(file: InputFile): boolean {
   return file.format === 'csv' || hasLines(file)
 }
 

@@ -4,11 +4,11 @@ import { pipeline } from 'node:stream/promises'
 import { BuildError } from '../../base/errors.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
 import { delimiterOf } from './columns.ts'
-import type { Contents } from './content.ts'
+import { type Contents, isText } from './content.ts'
 import type { CsvShape } from './csv-shape.ts'
 import { openInput, readHead } from './decompress.ts'
 import type { Compression, InputFile } from './find.ts'
-import { hasLines, jsonLines, type LineShape, newShape } from './line-shape.ts'
+import { jsonLines, type LineShape, newShape } from './line-shape.ts'
 import { LONGEST_RECORD, LONGEST_RECORD_BYTES, splitCsv } from './split.ts'
 
 /**
@@ -54,14 +54,9 @@ export async function linkFiles(
   return sideBySide(files, async (file, position) => {
     const link = join(folder, `${position}.${file.format}`)
     if (file.format === 'parquet') return linkParquet(file, link)
-    const { csv, lines } = isScanned(file) ? await contents.of(file) : {}
+    const { csv, lines } = isText(file) ? await contents.of(file) : {}
     return csv === undefined ? linkJson(file, link, lines) : linkCsv(file, link, wanted, csv)
   })
-}
-
-/** Whether a file has to be scanned before it is linked. */
-export function isScanned(file: InputFile): boolean {
-  return file.format === 'csv' || hasLines(file)
 }
 
 export function asRead(file: LinkedFile): InputFile {

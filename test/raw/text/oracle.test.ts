@@ -17,7 +17,15 @@ import { Source } from '../../../pipeline/raw/sources.ts'
 import { layoutOf } from '../../../pipeline/raw/text/layout.ts'
 import { PlainRecords, type TextForm } from '../../../pipeline/raw/text/records.ts'
 import { countRecords } from '../../../pipeline/rollup/count.ts'
-import { oddCsvRecord, oddJsonRecord, pick, type Random, randomFrom, VALUES } from '../../support/odd-text.ts'
+import {
+  oddCsvRecord,
+  oddJsonRecord,
+  pick,
+  type Random,
+  randomFrom,
+  usualJsonRecords,
+  VALUES,
+} from '../../support/odd-text.ts'
 import { tries } from '../../support/property.ts'
 
 const { numRuns, options } = tries({ share: 1 / 3 })
@@ -93,9 +101,16 @@ function plainFile(random: Random, source: Source, format: 'csv' | 'ndjson'): { 
   const kept: string[] = []
   for (let record = 0; record < RECORDS_PER_FILE; record++) {
     const tag = `-${record}`
-    const text =
-      format === 'csv' ? oddCsvRecord(random, names, delimiter, tag) : oddJsonRecord(random, pick(random, orders), tag)
-    if (isPlain(form, `${header}${text}${lineEnd}`)) kept.push(text)
+    const order = pick(random, orders)
+    const text = format === 'csv' ? oddCsvRecord(random, names, delimiter, tag) : oddJsonRecord(random, order, tag)
+    // A line of JSON is read by the order of the keys of those before it.
+    const before =
+      format === 'csv'
+        ? header
+        : usualJsonRecords(order)
+            .map((line) => line + lineEnd)
+            .join('')
+    if (isPlain(form, before + text + lineEnd)) kept.push(text)
   }
   const [begin, end] = [random() < 0.1 ? '\ufeff' : '', random() < 0.5 ? lineEnd : '']
   return { text: begin + header + kept.join(lineEnd) + end, kept: kept.length }
