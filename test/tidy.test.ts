@@ -55,7 +55,8 @@ describe('the repository', () => {
       for (const [, name = ''] of read(path).matchAll(/from '([^.'][^']*)'/g)) {
         const rule = rules.find(([packages]) => packages.test(name))
         if (rule !== undefined) expect(path, name).toMatch(rule[1])
-        if (path.startsWith('pipeline/contract/')) expect(name, path).toMatch(/^(zod|date-fns(\/\w+)?|@date-fns\/utc\/date\/mini)$/)
+        if (path.startsWith('pipeline/contract/'))
+          expect(name, path).toMatch(/^(zod|date-fns(\/\w+)?|@date-fns\/utc\/date\/mini)$/)
       }
     }
   })
