@@ -7,5 +7,5 @@
  */
 export const RECORDS_PER_BATCH = { usual: 300_000n, ofSharedFiles: 1_000_000n }
 
-/** Candidates are summed together once they have this many ids, which limits memory. */
+/** Batches are read again together once this many ids are found, which limits memory. */
 export const IDS_PER_SUM = 50_000n

@@ -73,8 +73,8 @@ COPY (
 SELECT count(*) AS ids FROM read_parquet($path, hive_partitioning = false)
 
 -- name: find_candidates
--- The whole records of these ids. In a file DuckDB knows how few they are: without it, it divides the windows of `sum`
--- for all records of the batch, which takes ten times as long.
+-- The whole records of the ids of several batches. In a file DuckDB knows how few they are: without it, it prepares the
+-- windows of `sum` for all records that are read, which takes ten times as long.
 COPY (
   SELECT
     usage.* EXCLUDE (visibility, contributor, contributor_text),
@@ -84,9 +84,9 @@ COPY (
     -- A copy that must not be published wins: private before withheld before public.
     list_position(['public', 'withheld', 'private'], coalesce(usage.visibility, core_models.visibility)) AS secrecy
   FROM core_identified_usage AS usage
-  JOIN read_parquet($ids, hive_partitioning = false) AS repeated ON hash(usage.request_id) = repeated.id_hash
   JOIN core_models ON usage.model = core_models.model AND core_models.is_valid
   WHERE usage.day_number BETWEEN $first_day AND $last_day
+    AND hash(usage.request_id) IN (SELECT id_hash FROM read_parquet($ids, hive_partitioning = false))
     AND usage.day_number IN (SELECT day_number FROM core_touched_days)
 ) TO $path (FORMAT parquet)
 
@@ -100,7 +100,7 @@ COPY (
       row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok)
         AS content,
       first_value(content) OVER best_first AS best_content
-    FROM read_parquet($paths, hive_partitioning = false)
+    FROM read_parquet($candidates, hive_partitioning = false)
     WINDOW best_first AS (
       PARTITION BY day_number, request_id
       ORDER BY

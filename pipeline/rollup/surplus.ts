@@ -56,35 +56,37 @@ export async function findSurplus(
   await database.run('surplus/create_kept')
   const stage = `find duplicates of ${source.name}`
   const scratch = (name: string) => join(scratchFolder, `${name}.parquet`)
-  const ids = scratch('repeated-ids')
   const sums: string[] = []
-  let candidates: string[] = []
+  let pending: { batch: Batch; path: string }[] = []
   let found = 0n
   const sum = async () => {
-    const path = scratch(`surplus-${sums.length}`)
-    await database.run('surplus/sum', { paths: candidates, path })
+    const batch = joined(pending.map((each) => each.batch))
+    const atHand = await readKept(database, batch, places)
+    await defineRecordsOf(database, source, atHand, RECORDS)
+    const range = { first_day: batch.first_day, last_day: batch.last_day }
+    const [candidates, path] = [scratch('candidates'), scratch(`surplus-${sums.length}`)]
+    const ids = pending.map((each) => each.path)
+    await database.run('surplus/find_candidates', { ...range, ids, path: candidates })
+    await database.run('surplus/sum', { candidates, path })
     sums.push(path)
-    candidates = []
+    pending = []
     found = 0n
   }
   const work = batches(days)
   for (const [position, batch] of work.entries()) {
     const report = (share: number) =>
       request.onProgress({ stage, share: (position + share) / work.length, bytes: undefined })
+    const path = scratch(`repeated-ids-${pending.length}`)
+    await defineRecordsOf(database, source, await readKept(database, batch, places), IDS)
     const range = { first_day: batch.first_day, last_day: batch.last_day }
-    const atHand = await readKept(database, batch, places)
-    await defineRecordsOf(database, source, atHand, IDS)
-    await database.runWithProgress('surplus/find_ids', { ...range, path: ids }, report)
-    const [counts] = await database.rows<{ ids: bigint }>('surplus/count_ids', { path: ids })
+    await database.runWithProgress('surplus/find_ids', { ...range, path }, report)
+    const [counts] = await database.rows<{ ids: bigint }>('surplus/count_ids', { path })
     if (counts === undefined || counts.ids === 0n) continue
-    await defineRecordsOf(database, source, atHand, RECORDS)
-    const path = scratch(`candidates-${candidates.length}`)
-    await database.run('surplus/find_candidates', { ...range, ids, path })
-    candidates.push(path)
+    pending.push({ batch, path })
     found += counts.ids
     if (found >= IDS_PER_SUM) await sum()
   }
-  if (candidates.length > 0) await sum()
+  if (pending.length > 0) await sum()
   if (sums.length > 0) await database.run('surplus/keep', { paths: sums })
   if (work.length === 0) return
   const count = new Set(days.map((day) => day.day_number)).size
@@ -109,6 +111,16 @@ function batches(days: readonly IdentifiedDay[]): Batch[] {
     }
   }
   return result
+}
+
+/** Batches that follow one another, as one. */
+function joined(all: readonly Batch[]): Batch {
+  return {
+    first_day: all.at(0)?.first_day ?? 0n,
+    last_day: all.at(-1)?.last_day ?? 0n,
+    records: all.reduce((sum, batch) => sum + batch.records, 0n),
+    files: new Set(all.flatMap((batch) => [...batch.files])),
+  }
 }
 
 /** Reads the records of missing files into `core_kept_usage`, and returns the files of the batch that are at hand. */

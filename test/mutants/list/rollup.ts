@@ -30,16 +30,16 @@ export const rollup: Mutant[] = [
     promise:
       'Duplicates of a date are subtracted once, also if its files have records of dates that are compared later.',
     file: 'pipeline/rollup/surplus.sql',
-    find: 'WHERE usage.day_number BETWEEN $first_day AND $last_day\n    AND usage',
-    replace: 'WHERE $first_day <= $last_day\n    AND usage',
+    find: 'WHERE usage.day_number BETWEEN $first_day AND $last_day\n    AND hash',
+    replace: 'WHERE $first_day <= $last_day\n    AND hash',
     tests: ['test/rollup/surplus.test.ts'],
   },
   {
-    name: 'last-candidates-forgotten',
+    name: 'last-duplicates-forgotten',
     promise: 'The duplicates of the last dates are subtracted, however few they are.',
     file: 'pipeline/rollup/surplus.ts',
-    find: 'if (candidates.length > 0) await sum()',
-    replace: 'if (candidates.length > 1) await sum()',
+    find: 'if (pending.length > 0) await sum()',
+    replace: 'if (pending.length > 1) await sum()',
     tests: ['test/rollup/surplus.test.ts'],
   },
   {
