@@ -310,7 +310,7 @@ export const publication: Mutant[] = [
     name: 'last-build-of-another-state',
     promise: 'A build says again what the last one said only if the state knows the same files.',
     file: 'pipeline/publication/last-build.ts',
-    find: 'await fingerprint(database), ',
+    find: '      await fingerprint(database),\n',
     replace: '',
     tests: ['test/publication/last-build.test.ts'],
   },
