@@ -44,7 +44,7 @@ export const publication: Mutant[] = [
   {
     name: 'as-of-goes-back',
     promise: 'An AS_OF before that of the newest release is an error.',
-    file: 'pipeline/build.ts',
+    file: 'pipeline/release/index.ts',
     find: 'toTimestamp(asOf) >= latest.as_of) return',
     replace: 'toTimestamp(asOf) >= latest.start_date) return',
     tests: ['test/commands/build.test.ts'],
