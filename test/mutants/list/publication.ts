@@ -61,7 +61,7 @@ export const publication: Mutant[] = [
   {
     name: 'as-of-goes-back',
     promise: 'An AS_OF before that of the newest release is an error.',
-    file: 'pipeline/build.ts',
+    file: 'pipeline/release/index.ts',
     find: 'toTimestamp(asOf) >= latest.as_of) return',
     replace: 'toTimestamp(asOf) >= latest.start_date) return',
     tests: ['test/commands/build.test.ts'],
@@ -327,7 +327,7 @@ export const publication: Mutant[] = [
     name: 'last-build-of-another-state',
     promise: 'A build says again what the last one said only if the state knows the same files.',
     file: 'pipeline/publication/last-build.ts',
-    find: 'await fingerprint(database), ',
+    find: '      await fingerprint(database),\n',
     replace: '',
     tests: ['test/publication/last-build.test.ts'],
   },
