@@ -123,7 +123,9 @@ export async function assertWhole(workspace: Workspace): Promise<string> {
 
 /** All that is published, kept and exported, but what only this machine knows, and when it was last written. */
 async function treeOf({ root }: Workspace): Promise<Record<string, string>> {
-  const all = Object.entries(await snapshotTree(root)).filter(([path]) => !/^input\/|build\.duckdb|last-build/.test(path))
+  const all = Object.entries(await snapshotTree(root)).filter(
+    ([path]) => !/^input\/|build\.duckdb|last-build/.test(path),
+  )
   return Object.fromEntries(all.map(([path, is]) => [path, /state\/(quality|usage)/.test(path) ? 'file' : is]))
 }
 

@@ -319,7 +319,8 @@ export const publication: Mutant[] = [
     promise: 'A build says again what the last one said only as of the same day.',
     file: 'pipeline/publication/last-build.ts',
     find: 'dates: [mostRecentCompletedDay(asOf), provisionalFrom(toTimestamp(asOf)), lastCredible],',
-    replace: 'dates: [lastCredible.length, mostRecentCompletedDay(asOf).length, provisionalFrom(toTimestamp(asOf)).length],',
+    replace:
+      'dates: [lastCredible.length, mostRecentCompletedDay(asOf).length, provisionalFrom(toTimestamp(asOf)).length],',
     tests: ['test/publication/last-build.test.ts'],
   },
   {
