@@ -282,6 +282,7 @@ async function readSample(database: Database, file: LinkedFile): Promise<Columns
     compression,
     csvReading,
     readsAllColumns,
+    areIdentified: false,
     delimiter,
     types,
     positions: new Map(),

@@ -2,6 +2,7 @@ import { readStatement } from '../base/statements.ts'
 import type { InputGroup } from './files/group.ts'
 import { columnsOf, type RecordField, type RecordFields, recordFields } from './record-fields.ts'
 import { fromGroup, type Select, variablesOf, withComputed } from './scan.ts'
+import type { Columns } from './schemas/expression.ts'
 import { schemaOf } from './schemas/of-source.ts'
 import { TOKEN_PARTS } from './schemas/schema.ts'
 import { ABSENT, type Value } from './schemas/value.ts'
@@ -46,7 +47,7 @@ export function selectGroups(group: InputGroup, number: number): Select {
     const isLater = readsAtMost(isText(group, name) ? 1 : 0, group, fields[name])
     return `${isLater ? fields[name](overKeys) : keyOf(fields[name](columns))} AS ${name}`
   })
-  const sums = Object.entries(sumsOf(fields)).map(([name, sum]) => {
+  const sums = Object.entries(sumsOf(fields, identifiedIn(group, fields, columns))).map(([name, sum]) => {
     return { ...sum, name, isRead: !readsAtMost(0, group, sum.field) }
   })
   const read = sums.filter(({ isRead }) => isRead)
@@ -140,14 +141,21 @@ function readsAtMost(most: number, group: InputGroup, field: RecordField): boole
   return computed.size === 0 && [...names].filter((name) => sql.includes(name)).length <= most
 }
 
-function sumsOf({ parts, ...fields }: RecordFields): Record<string, Sum> {
+/** Ids are counted, unless the footers of the files say that each record has one: to decode their texts takes long. */
+function identifiedIn(group: InputGroup, { request_id }: RecordFields, columns: Columns): Sum {
+  const isPlain = /^nullif\(c\d+(::VARCHAR)?, ''\)$/.test(request_id(columns))
+  if (group.areIdentified && isPlain) return { field: () => 'NULL', sql: '', otherwise: 'records' }
+  return { field: request_id, sql: 'count(identified_records)', otherwise: '0::BIGINT' }
+}
+
+function sumsOf({ parts, ...fields }: RecordFields, identified: Sum): Record<string, Sum> {
   const ofParts = TOKEN_PARTS.map((name): [string, Sum] => {
     return [name, { field: parts[name] ?? NO_PART, sql: `sum(${name})`, otherwise: 'NULL::HUGEINT' }]
   })
   return {
     has_prompt_tokens: { field: fields.has_prompt_tokens, sql: 'bool_or(has_prompt_tokens)' },
     has_completion_tokens: { field: fields.has_completion_tokens, sql: 'bool_or(has_completion_tokens)' },
-    identified_records: { field: fields.request_id, sql: 'count(identified_records)', otherwise: '0::BIGINT' },
+    identified_records: identified,
     cost_usd: { field: fields.cost_usd, sql: 'sum(cost_usd)', otherwise: '0::DECIMAL(38, 9)' },
     ...Object.fromEntries(ofParts),
     total: {
@@ -156,7 +164,7 @@ function sumsOf({ parts, ...fields }: RecordFields): Record<string, Sum> {
       otherwise: 'NULL::HUGEINT',
     },
     note_tokens: { field: fields.note_tokens, sql: 'sum(note_tokens)', otherwise: '0::HUGEINT' },
-    paths_found: { field: fields.paths_found, sql: 'bit_or(paths_found)', otherwise: 'NULL::BIGINT' },
+    paths_found: { field: fields.paths_found, sql: 'bit_or(paths_found)' },
   }
 }
 

@@ -1,19 +1,19 @@
 /** Groups of records are judged as their records would be, one by one: sums of the view `core_usage` are the oracle. */
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Database } from '../../pipeline/base/database.ts'
 import { sourceColumns } from '../../pipeline/raw/files/columns.ts'
 import { Contents } from '../../pipeline/raw/files/content.ts'
 import { describeFile } from '../../pipeline/raw/files/find.ts'
-import { groupFiles } from '../../pipeline/raw/files/group.ts'
+import { groupFiles, type InputGroup } from '../../pipeline/raw/files/group.ts'
 import { linkFiles } from '../../pipeline/raw/files/link.ts'
 import { defineGroups, defineUsage } from '../../pipeline/raw/ingest.ts'
 import { type InspectEffects, withFiles } from '../../pipeline/raw/inspect.ts'
 import { Source } from '../../pipeline/raw/sources.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { tries } from '../support/property.ts'
-import { type FileRecord, writeRecords } from '../support/records.ts'
+import { type FileRecord, query, sqlText, writeRecords } from '../support/records.ts'
 
 const KEY = 'a'.repeat(64)
 
@@ -92,29 +92,49 @@ const FORMS = [
   { name: 'a.parquet', typedColumns: true },
 ]
 
+/** Compares both views over a file, and returns the groups of files that it makes. */
+async function judgedBothWays(folder: string, name: string): Promise<InputGroup[]> {
+  const signal = new AbortController().signal
+  const source = Source.parse({ name: 'one', schema: 'canonical', files: [name] })
+  const file = await describeFile(join(folder, name), name)
+  const now = () => new Date('2025-06-01T00:00:00Z')
+  return withFiles([file], { now, signal } as InspectEffects, async (database, links) => {
+    const wanted = sourceColumns(source)
+    const contents = new Contents([file], { wanted, signal, onRead: () => {} })
+    const groups = await groupFiles(database, source, await linkFiles([file], links, { wanted, contents }))
+    await defineUsage(database, source, groups)
+    await defineGroups(database, source, groups)
+    await compare(database)
+    return groups
+  })
+}
+
 it.each(FORMS)(
   'judges groups as it judges records: $name, typed columns: $typedColumns',
   async ({ name, typedColumns }) => {
     const { options } = tries({ share: 4 })
-    const signal = new AbortController().signal
     const property = fc.asyncProperty(records, async (rows: FileRecord[]) => {
       const folder = await temporaryFolder()
       await writeRecords(join(folder, name), rows, { columns: Object.keys(VALUES), typedColumns })
-      const source = Source.parse({ name: 'one', schema: 'canonical', files: [name] })
-      const file = await describeFile(join(folder, name), name)
-      await withFiles(
-        [file],
-        { now: () => new Date('2025-06-01T00:00:00Z'), signal } as InspectEffects,
-        async (database, links) => {
-          const wanted = sourceColumns(source)
-          const contents = new Contents([file], { wanted, signal, onRead: () => {} })
-          const groups = await groupFiles(database, source, await linkFiles([file], links, { wanted, contents }))
-          await defineUsage(database, source, groups)
-          await defineGroups(database, source, groups)
-          await compare(database)
-        },
-      )
+      await judgedBothWays(folder, name)
     })
     await fc.assert(property, options)
   },
 )
+
+it.each([
+  { ids: 'an id in every record', id: `md5(i::VARCHAR)`, areIdentified: true },
+  { ids: 'an empty id', id: `CASE WHEN i <> 7 THEN md5(i::VARCHAR) ELSE '' END`, areIdentified: false },
+  { ids: 'a record without an id', id: `CASE WHEN i <> 7 THEN md5(i::VARCHAR) END`, areIdentified: false },
+  { ids: 'numbers as ids', id: 'hash(i)', areIdentified: true },
+])('counts the ids of a large Parquet file: $ids', async ({ id, areIdentified }) => {
+  const folder = await temporaryFolder()
+  await query(`COPY (
+    SELECT
+      TIMESTAMP '2025-03-02 00:00:00' + INTERVAL (i % 80000) SECOND AS timestamp, 'acme/' || i % 3 AS model_permaslug,
+      i AS prompt_tokens, 1 AS completion_tokens, ${id} AS request_id
+    FROM range(200000) AS numbers(i)
+  ) TO ${sqlText(join(folder, 'large.parquet'))} (FORMAT parquet)`)
+  const groups = await judgedBothWays(folder, 'large.parquet')
+  expect(groups.map((group) => group.areIdentified)).toEqual([areIdentified])
+})

@@ -36,6 +36,8 @@ export interface InputGroup {
   lists: readonly string[]
   /** Whether a line without the list is a record itself. */
   mayBeUnwrapped: boolean
+  /** Of Parquet: whether the footers say that every record has a value, not empty, in the column of its id. */
+  areIdentified: boolean
   files: LinkedFile[]
 }
 
@@ -57,6 +59,11 @@ export async function groupFiles(
 ): Promise<InputGroup[]> {
   const groups = new Map<string, InputGroup>()
   const schemas = await readParquetSchemas(database, files)
+  const identified = await readIdentified(
+    database,
+    source,
+    files.filter(({ link }) => schemas.has(link)),
+  )
   const known = new Map<string, FileColumns>()
   const columnsOf = async (file: LinkedFile, wanted: readonly string[]) => {
     const schema = schemas.get(file.link)
@@ -66,10 +73,11 @@ export async function groupFiles(
     return columns
   }
   for (const file of files) {
-    const group = await describeGroup(source, file, columnsOf)
-    if (group === undefined) continue
+    const described = await describeGroup(source, file, columnsOf)
+    if (described === undefined) continue
+    const group = { ...described, areIdentified: identified.has(file.link) }
     const { format, compression, csvReading, readsAllColumns, delimiter, types, positions, pathColumns } = group
-    const columns = [delimiter, types, [...positions], pathColumns]
+    const columns = [delimiter, types, [...positions], pathColumns, group.areIdentified]
     const key = JSON.stringify([format, compression, csvReading, readsAllColumns, ...columns])
     const existing = groups.get(key)
     if (existing === undefined) groups.set(key, group)
@@ -107,11 +115,32 @@ async function readParquetSchemas(
   }
 }
 
+/** To read the footer of a smaller file takes longer than to count its ids. */
+const LEAST_BYTES_TO_ASK = 1_000_000
+
+/** Those of some Parquet files that are large and have an id, not empty, in every record. */
+async function readIdentified(
+  database: Database,
+  source: Source,
+  files: readonly LinkedFile[],
+): Promise<ReadonlySet<string>> {
+  const [column, ...others] = schemaOf(source).record.request_id?.columns ?? []
+  if (column === undefined || others.length > 0) return new Set()
+  const large = files.filter(({ bytes }) => bytes >= LEAST_BYTES_TO_ASK)
+  const links = new Set<string>()
+  for (let start = 0; start < large.length; start += FILES_AT_ONCE) {
+    const paths = large.slice(start, start + FILES_AT_ONCE).map(({ link }) => link)
+    const asked = { paths, column: fileColumn(source, column) }
+    for (const { link } of await database.rows<{ link: string }>('parquet/identified', asked)) links.add(link)
+  }
+  return links
+}
+
 async function describeGroup(
   source: Source,
   file: LinkedFile,
   columnsOf: (file: LinkedFile, wanted: readonly string[]) => Promise<FileColumns | undefined>,
-): Promise<InputGroup | undefined> {
+): Promise<Omit<InputGroup, 'areIdentified'> | undefined> {
   const { format, compression, csvReading, readsAllColumns } = file
   const pathColumns = Object.keys(file.columns ?? {}).sort()
   const common = { source, format, compression, csvReading, readsAllColumns, pathColumns, files: [file] }

@@ -14,6 +14,15 @@ SELECT file_name AS link, to_json(list(said ORDER BY column_id))::VARCHAR AS sch
 FROM (SELECT file_name, column_id, struct_pack(*COLUMNS(* EXCLUDE (file_name))) AS said FROM parquet_schema($paths))
 GROUP BY file_name
 
+-- name: identified
+-- Files of which every record has a text in a column, by their footers: no null, and a least value that is not empty. A
+-- least value that was cut is never greater than the value.
+SELECT file_name AS link
+FROM parquet_metadata($paths)
+WHERE path_in_schema = $column
+GROUP BY file_name
+HAVING bool_and(coalesce(stats_null_count = 0 AND stats_min_value > '', false))
+
 -- name: read_whole
 -- Reads every value of a file, to find out whether that works.
 SELECT max(hash(raw)) FROM read_parquet($path, hive_partitioning = false) AS raw
