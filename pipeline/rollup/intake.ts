@@ -144,7 +144,7 @@ export async function openEngine(
       '--reread is for ClickHouse, whose final days are queried once; raw files are read again when they change',
     )
   }
-  const options = { ...common, linkFolder: join(folder, 'inputs'), found }
+  const options = { ...common, linkFolder: join(folder, 'inputs') }
   return { engine: createDuckDbEngine(options), archive, lastCredible, found }
 }
 
