@@ -28,8 +28,6 @@ import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface DuckDbEngineOptions extends SettleOptions {
   linkFolder: string
-  /** By source, the files that there are. */
-  found: readonly FoundFiles[]
   archive: Archive
   signal: AbortSignal
   /** Reads the key of the contributors' ids; makes one if there is none. */
@@ -73,7 +71,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
 async function updateState(source: Source, request: RollupRequest, options: DuckDbEngineOptions): Promise<boolean> {
   const { database, archive, kept, linkFolder, contributorKey } = options
   const { folder, sources } = request.sources
-  const found = options.found[sources.indexOf(source)] ?? (await findInputFiles(source, request.sources))
+  const found = await findInputFiles(source, request.sources)
   const stored = await knownFiles(database)
   const isChanged = await database.transaction(() => kept.adopt(source.name, stored))
   const contributors = { isRead: readsContributor(source), readKey: contributorKey }

@@ -144,7 +144,7 @@ export async function openEngine(
       '--reread is for ClickHouse, whose final days are queried once; raw files are read again when they change',
     )
   }
-  const options = { ...common, linkFolder: join(folder, 'inputs'), scratchFolder: folder, found }
+  const options = { ...common, linkFolder: join(folder, 'inputs'), scratchFolder: folder }
   return { engine: createDuckDbEngine(options), archive, lastCredible, found }
 }
 

@@ -57,7 +57,7 @@ function sizeOfPiece(most: number, { bytes }: InputFile): number {
   return Math.min(most, Math.max(bytes, LEAST_BYTES_AT_ONCE))
 }
 
-/** A file up to this size is read and decompressed at once: for a small one a stream costs ten times as much. */
+/** A file up to this size is read and decompressed at once: a stream costs more than the bytes of a small file. */
 const SMALL_BYTES = 65_536
 
 function isSmall({ bytes }: InputFile): boolean {
