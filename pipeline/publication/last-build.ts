@@ -17,6 +17,7 @@ import type { Sources } from '../raw/sources.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import type { Intake } from '../rollup/intake.ts'
+import { readingOf } from '../rollup/reading.ts'
 import { fingerprint } from '../rollup/state.ts'
 import { readUsageLines, type UsageLines, writeUsage } from '../rollup/usage.ts'
 import type { Workspace } from '../rollup/workspace.ts'
@@ -62,6 +63,7 @@ export async function basisOf(folders: Folders, given: Given): Promise<string | 
     program: [hashOfCode(), DUCKDB_VERSION, process.version],
     dates: [mostRecentCompletedDay(asOf), provisionalFrom(toTimestamp(asOf)), lastCredible],
     settings: [sources, publisher, publicDir, await secret.fingerprint()],
+    readings: sources.sources.map((source) => readingOf(source)),
     files: found.map(({ files }) =>
       files.map(({ name, bytes, modified, columns }) => [name, bytes, modified, columns]),
     ),

@@ -142,8 +142,8 @@ export const publication: Mutant[] = [
     name: 'withdrawn-dates-come-back',
     promise: 'Dates that were taken out stay out of later builds, whatever the records say.',
     file: 'pipeline/publication/publish.ts',
-    find: '      await begin()\n      await beginWithdrawal',
-    replace: '      await beginWithdrawal',
+    find: '    await begin()\n    await beginWithdrawal',
+    replace: '    await beginWithdrawal',
     tests: ['test/publication/withdraw-dates.test.ts'],
   },
   {
