@@ -10,8 +10,17 @@ export function describeMachine(): Record<string, string | number> {
     memory_gib: Math.round(totalmem() / 2 ** 30),
     system: `${type()} ${release()}`,
     node: process.version,
-    commit: execFileSync('git', ['describe', '--always', '--dirty', '--abbrev=12']).toString().trim(),
+    commit: git('describe', '--always', '--abbrev=12') + (hasOtherCode() ? '-dirty' : ''),
   }
+}
+
+/** Measurements that were written into docs/ do not make the code another one. */
+function hasOtherCode(): boolean {
+  return git('status', '--porcelain', '--', '.', ':!docs') !== ''
+}
+
+function git(...words: string[]): string {
+  return execFileSync('git', words).toString().trim()
 }
 
 /** A line for people that says which machine figures are of. */
