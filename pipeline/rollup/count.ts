@@ -4,6 +4,7 @@ import { counted } from '../base/numbers.ts'
 import { recordColumns } from '../raw/files/columns.ts'
 import type { Contents } from '../raw/files/content.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../raw/files/group.ts'
+import type { LinkedFile } from '../raw/files/link.ts'
 import { defineGroups, defineUsage } from '../raw/ingest.ts'
 import { ownPlaces } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
@@ -29,12 +30,14 @@ export async function countRecords(
   const sums = await Sums.create(database, room)
   const files = await countTexts(database, source, groups, contents)
   if (!isOfSums(source)) await sums.makeRoom()
-  const [stage, bytes] = [`read ${source.name}`, bytesOf(files)]
-  let done = 0
+  const bytes = groups.reduce((sum, group) => sum + bytesOf(group.files), 0)
+  let done = bytes - bytesOf(files.map(({ file }) => file))
+  const report = (more: number) =>
+    request.onProgress({ stage: `read ${source.name}`, share: (done + more) / bytes, bytes })
+  if (done > 0) report(0)
   for (const batch of batches(files)) {
-    const size = bytesOf(batch)
-    const report = (share: number) => request.onProgress({ stage, share: (done + share * size) / bytes, bytes })
-    await countBatch(database, source, regroup(batch), report)
+    const size = bytesOf(batch.map(({ file }) => file))
+    await countBatch(database, source, regroup(batch), (share) => report(share * size))
     if (!isOfSums(source)) await sums.makeRoom()
     done += size
     report(0)
@@ -75,8 +78,8 @@ function batches(files: readonly GroupedFile[]): GroupedFile[][] {
   return result
 }
 
-function bytesOf(files: readonly GroupedFile[]): number {
-  return files.reduce((sum, { file }) => sum + file.bytes, 0)
+function bytesOf(files: readonly Pick<LinkedFile, 'bytes'>[]): number {
+  return files.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
 /** Stores the sums of `countRecords` in the state. `numbers` are the state's file numbers by name. */
