@@ -128,7 +128,6 @@ describe('a confined database', () => {
       '/data/state',
       '/elsewhere',
       '/input/raw',
-      '/input/raw/day',
       '/public',
     ])
     expect(confine.mock.invocationCallOrder[0]).toBeLessThan(define.mock.invocationCallOrder[0] ?? 0)
