@@ -51,10 +51,13 @@ export async function openState(database: Database): Promise<void> {
   })
 }
 
-/** A hash of the files that the state knows and of its version; undefined for a new state. All else in it follows from them. */
+/**
+ * A hash of the files that the state knows and of its version; undefined for a new state, and for one of 0.1.0, which has
+ * no version. All else in it follows from them.
+ */
 export async function fingerprint(database: Database): Promise<string | undefined> {
   const tables = await database.rows<{ name: string }>('state/tables')
-  if (tables.length === 0) return undefined
+  if (!tables.some(({ name }) => name === 'state_version')) return undefined
   const [state] = await database.rows<{ fingerprint: string }>('state/fingerprint')
   return state?.fingerprint
 }
