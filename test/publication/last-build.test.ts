@@ -104,7 +104,7 @@ describe('a build after another one', () => {
   it.each(Object.keys(CHANGES))('says and leaves what it would without what the last one said: %s', async (name) => {
     const workspace = await prepared()
     await CHANGES[name]?.(workspace)
-    for (const asOf of [LATER, '2025-03-10T16:00:00Z', '2025-03-12T15:00:00Z']) {
+    for (const asOf of [LATER, '2025-03-12T15:00:00Z']) {
       const anew = await copyWorkspace(workspace)
       await remove('last-build.json')(anew)
       expect(await buildOf(workspace, asOf)).toEqual(await buildOf(anew, asOf))
