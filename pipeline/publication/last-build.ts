@@ -59,7 +59,7 @@ export async function basisOf(folders: Folders, given: Given): Promise<string | 
   const { database, stateDir, archiveDir, keptDir, publicDir, secret } = folders
   const index = await readIndex(publicDir)
   const current = currentEntry(index)
-  return hashOf({
+  return hashOfValue({
     program: [hashOfCode(), DUCKDB_VERSION, process.version],
     dates: [mostRecentCompletedDay(asOf), provisionalFrom(toTimestamp(asOf)), lastCredible],
     settings: [sources, publisher, publicDir, await secret.fingerprint()],
@@ -77,7 +77,7 @@ export async function basisOf(folders: Folders, given: Given): Promise<string | 
   })
 }
 
-function hashOf(value: unknown): string {
+function hashOfValue(value: unknown): string {
   const text = JSON.stringify(value, (_, part) => (typeof part === 'bigint' ? `${part}` : part))
   return hash('sha256', text)
 }

@@ -65,11 +65,10 @@ export class NextTree {
 
   /** A release that will be found there. The last one is kept, because days and pages follow from the same rows. */
   async load(release: ReleaseName, database: Database): Promise<LoadedRelease> {
-    const isKept = this.#loaded?.manifest.release === release
-    const loaded =
-      isKept && this.#loaded ? this.#loaded : await loadRelease(database, this.pathOf(releasePath(release)))
-    this.#loaded = loaded
-    return loaded
+    if (this.#loaded?.manifest.release !== release) {
+      this.#loaded = await loadRelease(database, this.pathOf(releasePath(release)))
+    }
+    return this.#loaded
   }
 
   /** Stages a file unless the same content is already staged or published. */

@@ -105,7 +105,7 @@ function isMalformed({ format, lists, pathColumns }: InputGroup, { timestamp }: 
   return columns.once(`json IS NULL OR (NOT (${timestamp.exists(columns)}) AND NOT starts_with(ltrim(json), '{'))`)
 }
 
-export interface GroupColumns {
+interface GroupColumns {
   columns: Columns
   computed: ReadonlyMap<string, string>
   /** Texts of a source's own mapping, by variable. */

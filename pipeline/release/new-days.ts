@@ -51,7 +51,7 @@ async function isAsVerified({ folder, manifest }: PreviousRelease, name: string)
 }
 
 /** Where the first row begins that is not wholly, with its separator, in both texts; 0 if there is none before. */
-export function endOfKnownRows(text: Buffer, known: Buffer): number {
+function endOfKnownRows(text: Buffer, known: Buffer): number {
   const common = commonLength(text, known)
   const last = text.subarray(0, common).lastIndexOf(ROW_START)
   return last === text.indexOf(ROW_START) ? 0 : Math.max(0, last)

@@ -91,9 +91,9 @@ SELECT
 -- name: set_version
 CREATE OR REPLACE TABLE state_version AS SELECT $version::INTEGER AS version
 
--- name: tables
--- Whether the state has its tables already. That of 0.1.0 has no version.
-SELECT table_name AS name FROM duckdb_tables() WHERE table_name IN ('state_files', 'state_version')
+-- name: version_table
+-- Nothing for a new state, and for that of 0.1.0, which has no version.
+SELECT table_name AS name FROM duckdb_tables() WHERE table_name = 'state_version'
 
 -- name: fingerprint
 SELECT sha256(

@@ -56,8 +56,8 @@ export async function openState(database: Database): Promise<void> {
  * no version. All else in it follows from them.
  */
 export async function fingerprint(database: Database): Promise<string | undefined> {
-  const tables = await database.rows<{ name: string }>('state/tables')
-  if (!tables.some(({ name }) => name === 'state_version')) return undefined
+  const versions = await database.rows<{ name: string }>('state/version_table')
+  if (versions.length === 0) return undefined
   const [state] = await database.rows<{ fingerprint: string }>('state/fingerprint')
   return state?.fingerprint
 }

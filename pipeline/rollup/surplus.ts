@@ -57,20 +57,12 @@ export async function findSurplus(
   const stage = `find duplicates of ${source.name}`
   const scratch = (name: string) => join(scratchFolder, `${name}.parquet`)
   const sums: string[] = []
-  let pending: { batch: Batch; path: string }[] = []
-  let found = 0n
+  let pending: Repeated[] = []
   const sum = async () => {
-    const batch = joined(pending.map((each) => each.batch))
-    const atHand = await readKept(database, batch, places)
-    await defineRecordsOf(database, source, atHand, RECORDS)
-    const range = { first_day: batch.first_day, last_day: batch.last_day }
-    const [candidates, path] = [scratch('candidates'), scratch(`surplus-${sums.length}`)]
-    const ids = pending.map((each) => each.path)
-    await database.run('surplus/find_candidates', { ...range, ids, path: candidates })
-    await database.run('surplus/sum', { candidates, path })
+    const path = scratch(`surplus-${sums.length}`)
+    await sumSurplus(source, pending, places, { database, candidates: scratch('candidates'), path })
     sums.push(path)
     pending = []
-    found = 0n
   }
   const work = batches(days)
   for (const [position, batch] of work.entries()) {
@@ -82,15 +74,36 @@ export async function findSurplus(
     await database.runWithProgress('surplus/find_ids', { ...range, path }, report)
     const [counts] = await database.rows<{ ids: bigint }>('surplus/count_ids', { path })
     if (counts === undefined || counts.ids === 0n) continue
-    pending.push({ batch, path })
-    found += counts.ids
-    if (found >= IDS_PER_SUM) await sum()
+    pending.push({ batch, path, ids: counts.ids })
+    if (pending.reduce((found, { ids }) => found + ids, 0n) >= IDS_PER_SUM) await sum()
   }
   if (pending.length > 0) await sum()
   if (sums.length > 0) await database.run('surplus/keep', { paths: sums })
   if (work.length === 0) return
   const count = new Set(days.map((day) => day.day_number)).size
   request.onStage({ stage, detail: `${counted(count, 'day')} compared` })
+}
+
+/** The ids that occur twice in a batch: how many they are, and the file that has their hashes. */
+interface Repeated {
+  batch: Batch
+  path: string
+  ids: bigint
+}
+
+/** Writes what the copies with repeated ids of several batches counted too much into the file `path`. */
+async function sumSurplus(
+  source: Source,
+  repeated: readonly Repeated[],
+  places: ReadonlyMap<number, RecordsPlace>,
+  { database, candidates, path }: { database: Database; candidates: string; path: string },
+): Promise<void> {
+  const batch = joined(repeated.map((each) => each.batch))
+  await defineRecordsOf(database, source, await readKept(database, batch, places), RECORDS)
+  const range = { first_day: batch.first_day, last_day: batch.last_day }
+  const ids = repeated.map((each) => each.path)
+  await database.run('surplus/find_candidates', { ...range, ids, path: candidates })
+  await database.run('surplus/sum', { candidates, path })
 }
 
 /** A day is in one batch. */

@@ -245,7 +245,7 @@ function isPlainInteger(bytes: Uint8Array, start: number, end: number): boolean 
   return endOfDigits(bytes, start) === end && end - start <= MOST_COUNT_DIGITS
 }
 
-export function isAt(bytes: Uint8Array, position: number, text: Uint8Array): boolean {
+function isAt(bytes: Uint8Array, position: number, text: Uint8Array): boolean {
   let same = 0
   while (same < text.length && bytes[position + same] === text[same]) same++
   return same === text.length
