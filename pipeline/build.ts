@@ -441,7 +441,7 @@ async function publishRelease(
   try {
     report({ kind: 'stage', stage: 'release' })
     const staging = await openStaging(folder.publicDir, draft.manifest.release, files)
-    const manifest = await stageDraft(draft, changed, staging, database, files)
+    const manifest = await stageDraft(draft, { changed, folder: staging, previous: before?.folder }, database, files)
     const loaded = await verifyRelease(database, staging, { previous: before })
     signal.throwIfAborted()
     await keepDates(draft, files)

@@ -189,10 +189,10 @@ async function stageAgain(
     const message = 'the previous release was withdrawn: its changes are taken as published and are not verified'
     report({ kind: 'notice', message })
   }
-  const changes = original.isPreviousWithdrawn
+  const changed = original.isPreviousWithdrawn
     ? await changesAsPublished(original, database)
     : await changesMadeAgain(original, draft, database)
-  return stageDraft(draft, changes, folder, database, files)
+  return stageDraft(draft, { changed, folder }, database, files)
 }
 
 async function changesAsPublished({ folder, manifest }: Original, database: Database): Promise<DraftChanges> {

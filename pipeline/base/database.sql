@@ -18,12 +18,19 @@ SET memory_limit = $memory_limit
 SET allowed_directories = $folders
 
 -- name: confine
--- No file outside the allowed folders, no network, no extension, and no statement can take that back. Only the time
--- zone may still change, since each source has its own.
-SET allowed_configs = ['TimeZone'];
+-- No file outside the allowed folders, no network, no extension, and no statement can take that back. Only the number of
+-- threads may still change, and the time zone, since each source has its own.
+SET allowed_configs = ['TimeZone', 'threads'];
 SET allow_community_extensions = false;
 SET enable_external_access = false;
 SET lock_configuration = true;
+
+-- name: set_threads
+SET threads = $threads
+
+-- name: reset_threads
+-- One for each core.
+RESET threads
 
 -- name: set_time_zone
 -- The zone, an IANA name, of text and timestamps without an offset.

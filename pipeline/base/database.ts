@@ -40,6 +40,7 @@ export class Database {
   readonly #instance: DuckDBInstance
   readonly #path: string
   readonly #signal: AbortSignal
+  readonly #threads: number | undefined
   /** Variables and views that are already set. Not setting them again saves half of the statements of a long build. */
   readonly #variables = new Map<string, SqlValue>()
   readonly #definitions = new Map<string, string>()
@@ -49,12 +50,13 @@ export class Database {
   private constructor(
     instance: DuckDBInstance,
     connection: DuckDBConnection,
-    { path, signal }: Pick<DatabaseOptions, 'path' | 'signal'>,
+    { path, signal, threads }: Pick<DatabaseOptions, 'path' | 'signal' | 'threads'>,
   ) {
     this.#instance = instance
     this.#connection = connection
     this.#path = path
     this.#signal = signal
+    this.#threads = threads
     signal.addEventListener('abort', this.#interrupt)
   }
 
@@ -139,6 +141,15 @@ export class Database {
     if (this.#definitions.get(name) === definition) return
     await this.execute(sql)
     this.#definitions.set(name, definition)
+  }
+
+  /** Works with one thread from now on, or again with as many as there were when it was opened. */
+  async useThreads(count: 'one' | 'all'): Promise<void> {
+    if (this.#definitions.get('threads') === count) return
+    if (count === 'one') await this.run('database/set_threads', { threads: 1 })
+    else if (this.#threads === undefined) await this.run('database/reset_threads')
+    else await this.run('database/set_threads', { threads: this.#threads })
+    this.#definitions.set('threads', count)
   }
 
   /** Sets the time zone for times without an offset, in text or in timestamps. */

@@ -47,7 +47,8 @@ export async function followHistory(
   const table = await openTable(known, standing.slice(0, count), database)
   await addReleases(table, standing.slice(count), { tree, current, before: standing.slice(0, count) })
   const places = { parquet: await tree.reserve(HISTORY_PATHS.parquet), csv: await tree.reserve(HISTORY_PATHS.csv) }
-  await table.write(places, releasesOf(standing), current, tree.folder.files)
+  const { files, publicDir } = tree.folder
+  await table.write(places, releasesOf(standing), current, { files, published: join(publicDir, HISTORY_PATHS.csv) })
   const newest = standing.at(-1)
   if (newest !== undefined) await proveInHistory(database, historyPaths(tree), newest)
   await forgetPart(tree.folder)

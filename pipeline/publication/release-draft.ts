@@ -40,8 +40,7 @@ export interface ReleaseDraft {
 /** Writes all files of the release into an empty folder. */
 export async function stageDraft(
   draft: ReleaseDraft,
-  changed: DraftChanges,
-  folder: string,
+  { changed, folder, previous }: { changed: DraftChanges; folder: string; previous?: string | undefined },
   database: Database,
   files: Files,
 ): Promise<Manifest> {
@@ -56,7 +55,7 @@ export async function stageDraft(
   const disclosure = draft.disclosed && disclosureFile(manifest, draft.disclosed)
   const texts = releaseTexts({ rows, changes: changed.rows, models, quality, disclosure, provenance })
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })
-  return stageRelease({ draft: manifest, rows, periods, texts, page, folder }, database, files)
+  return stageRelease({ draft: manifest, rows, periods, texts, page, folder, previous }, database, files)
 }
 
 /** The inputs, and what is not published under a disclosure rule because it tells about single dates. */

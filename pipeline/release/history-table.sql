@@ -26,27 +26,25 @@ SELECT
   row_number() OVER (PARTITION BY date ORDER BY file_row_number) AS position
 FROM read_parquet($path, hive_partitioning = false)
 
--- name: close_rows
--- Ends the rows that the release does not have any more.
-UPDATE history_rows AS old
-SET valid_to = $release
-WHERE valid_to IS NULL AND NOT EXISTS (
-  FROM history_release AS new
-  WHERE new."table" = old."table" AND new.date = old.date AND new.model_permaslug = old.model_permaslug
+-- name: add_release
+-- Ends the rows that the release does not have any more, and begins those that the one before it had not.
+CREATE OR REPLACE TEMP TABLE history_rows AS
+FROM history_rows
+WHERE valid_to IS NOT NULL
+UNION ALL
+SELECT
+  coalesce(old."table", new."table"),
+  coalesce(old.date, new.date),
+  coalesce(old.model_permaslug, new.model_permaslug),
+  coalesce(old.total_tokens, new.total_tokens),
+  coalesce(old.days, new.days),
+  coalesce(old.position, new.position),
+  coalesce(valid_from, $release),
+  CASE WHEN new.date IS NULL THEN $release END
+FROM (FROM history_rows WHERE valid_to IS NULL) AS old
+FULL JOIN history_release AS new
+  ON new."table" = old."table" AND new.date = old.date AND new.model_permaslug = old.model_permaslug
     AND new.total_tokens = old.total_tokens AND new.days IS NOT DISTINCT FROM old.days AND new.position = old.position
-)
-
--- name: open_rows
--- Begins the rows that the release has and the one before it had not.
-INSERT INTO history_rows
-SELECT *, $release AS valid_from, NULL AS valid_to
-FROM history_release AS new
-WHERE NOT EXISTS (
-  FROM history_rows AS old
-  WHERE old.valid_to IS NULL AND new."table" = old."table" AND new.date = old.date
-    AND new.model_permaslug = old.model_permaslug AND new.total_tokens = old.total_tokens
-    AND new.days IS NOT DISTINCT FROM old.days AND new.position = old.position
-)
 
 -- name: keep_releases
 -- Takes out all releases but those of `kept`: a row that began or ended with one of them does so with the next that is

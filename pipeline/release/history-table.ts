@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { Database } from '../base/database.ts'
 import { BuildError, naming } from '../base/errors.ts'
-import { type Files, isThere } from '../base/files.ts'
+import { type Files, isThere, readIfAny } from '../base/files.ts'
+import { gzip } from '../base/gzip.ts'
 import { parse } from '../base/json.ts'
-import { gzip } from '../base/text.ts'
+
 import { type Manifest, ReleaseName } from '../contract/manifest.ts'
 import type { HISTORY_FILES } from '../contract/published-paths.ts'
 import { DATASET_VERSION } from '../contract/ranking.ts'
@@ -72,8 +73,7 @@ export class HistoryTable {
       const path = join(folder, dataFile(table, 'parquet'))
       await naming(path, 'Parquet', () => this.#database.run('history-table/add_table', { path, table }))
     }
-    await this.#database.run('history-table/close_rows', { release })
-    await this.#database.run('history-table/open_rows', { release })
+    await this.#database.run('history-table/add_release', { release })
   }
 
   /** Takes out all releases but these, oldest first. Needs none of their files. */
@@ -81,17 +81,21 @@ export class HistoryTable {
     await this.#database.run('history-table/keep_releases', { kept: releases })
   }
 
-  /** Writes both files and reads them back. `current` is the manifest of the newest release. Throws `BuildError`. */
+  /**
+   * Writes both files and reads them back. `current` is the manifest of the newest release; `published` is a CSV of before,
+   * which only saves time. Throws `BuildError`.
+   */
   async write(
     places: Record<keyof typeof HISTORY_FILES, string>,
     releases: HistoryReleases,
     current: Manifest,
-    files: Files,
+    { files, published }: { files: Files; published: string },
   ): Promise<void> {
     const { parquet, csv } = places
     await this.writeParquet(parquet, releases, current, files)
     await this.#database.run('history-table/write_csv', { path: csv })
-    await files.write(csv, await gzip(await readFile(csv), GZIP_LEVEL))
+    const known = await readIfAny(published)
+    await files.write(csv, await gzip(await readFile(csv), { level: GZIP_LEVEL, known }))
     await this.#verifyWritten(places)
   }
 

@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { type Files, hashFile } from '../base/files.ts'
+import { type Files, hashFile, readIfAny } from '../base/files.ts'
+import { gzip } from '../base/gzip.ts'
 import { toJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { contentHash, gzip, writeCsv, writeJson, writeNdjson } from '../base/text.ts'
+import { contentHash, writeCsv, writeJson, writeNdjson } from '../base/text.ts'
 import { GENERATOR } from '../base/version.ts'
 import { type DisclosureStatement, ruleOf } from '../contract/disclosure.ts'
 import type { ManifestDraft } from '../contract/manifest.ts'
@@ -121,17 +122,19 @@ export async function stageRelease(
     /** Renders the page of the release, after all files that the given manifest lists. */
     page?: (manifest: Manifest) => TextFile
     folder: string
+    /** The folder of the release before it: what its files begin with is not compressed again. */
+    previous?: string | undefined
   },
   database: Database,
   files: Files,
 ): Promise<Manifest> {
-  const { draft, rows, periods, texts, page, folder } = options
+  const { draft, rows, periods, texts, page, folder, previous } = options
   const write = (name: string, content: string | Uint8Array) => files.write(join(folder, name), content)
   const data: { path: string; media_type: string; rows: number }[] = []
   for (const table of tablesIn(draft)) {
     const own = rowsIn({ rows, periods }, table)
     await writeParquet(table, { draft, path: join(folder, dataFile(table, 'parquet')) }, database, files)
-    for (const [name, bytes] of await renderRows(table, own, metaOf(draft))) await write(name, bytes)
+    for (const [name, bytes] of await renderRows(table, own, metaOf(draft), previous)) await write(name, bytes)
     data.push(...dataFiles(table).map(({ path, media_type }) => ({ path, media_type, rows: own.length })))
   }
   for (const { path, text } of texts) await write(path, text)
@@ -161,17 +164,22 @@ export async function writeParquet(
   await files.flush(path)
 }
 
-/** All rows of a table in every format but Parquet. The bytes depend only on them and `meta`. */
+/**
+ * All rows of a table in every format but Parquet. The bytes depend only on them and `meta`: the folder of a `previous`
+ * release only saves time.
+ */
 export async function renderRows(
   table: Table,
   rows: readonly TableRow[],
   meta: RankingMeta,
+  previous?: string,
 ): Promise<[DataFile, Buffer][]> {
-  return Promise.all(
-    rowsAsText(table, rows, meta).map(async ([path, text]): Promise<[DataFile, Buffer]> => {
-      return [path, path.endsWith('.gz') ? await gzip(text) : text]
-    }),
-  )
+  const render = async ([path, text]: [DataFile, Buffer]): Promise<[DataFile, Buffer]> => {
+    if (!path.endsWith('.gz')) return [path, text]
+    const known = previous === undefined ? undefined : await readIfAny(join(previous, path))
+    return [path, await gzip(text, { known })]
+  }
+  return Promise.all(rowsAsText(table, rows, meta).map(render))
 }
 
 export function rowsAsText(table: Table, rows: readonly TableRow[], meta: RankingMeta): [DataFile, Buffer][] {

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { sideBySide } from '../base/side-by-side.ts'
@@ -22,7 +23,7 @@ import { tidyRejects } from './rejects.ts'
 import { deliver, deliverContributions, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
 import { reportShared } from './shared-files.ts'
-import { type KnownFile, knownFiles, openState } from './state.ts'
+import { countSums, type KnownFile, knownFiles, openState } from './state.ts'
 import { compareStamps, type Stamps, type Survey, survey } from './survey.ts'
 import { forgetUnlistedSources } from './unlisted-sources.ts'
 
@@ -88,6 +89,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   const stamps = await recognized(compareStamps(found.files, known, readingOfFile))
   const ownFolder = join(linkFolder, `${sources.indexOf(source)}`)
   const links = new Links(source, ownFolder, options)
+  await chooseThreads(database, stamps.changed)
   let isCounting = false
   const stage = `compare ${source.name}`
   const onRead = (progress: Progress) => isCounting || request.onProgress({ stage, ...progress })
@@ -127,6 +129,15 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
   } catch (error) {
     throw await links.naming(error)
   }
+}
+
+/** Below this, threads lose more by waiting for each other than they gain. */
+const SMALL = { bytes: 4_000_000, rowsOfState: 1_000_000 }
+
+async function chooseThreads(database: Database, changed: readonly InputFile[]): Promise<void> {
+  const bytes = changed.reduce((sum, file) => sum + file.bytes, 0)
+  const isSmall = bytes < SMALL.bytes && (await countSums(database)) < SMALL.rowsOfState
+  await database.useThreads(isSmall ? 'one' : 'all')
 }
 
 /** What files that must be compared are by their first bytes. All others are read as they were. */

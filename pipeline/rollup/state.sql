@@ -182,6 +182,10 @@ WHERE file_id IN (SELECT unnest($file_ids)::INTEGER) AND reject_reason IS NULL A
 EXCEPT
 FROM state_touched_days
 
+-- name: count_sums
+-- About how many rows the sums are, which DuckDB knows without counting.
+SELECT estimated_size AS rows FROM duckdb_tables() WHERE table_name = 'state_sums'
+
 -- name: note_reread
 -- Notes that the source was read again because this version reads it differently.
 INSERT INTO state_rereads VALUES (getvariable('source'))

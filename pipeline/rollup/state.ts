@@ -77,6 +77,12 @@ export async function takeOver(
 }
 
 /** Notes that the selected source was read again because this version reads it differently. */
+/** About how many rows the sums of all files are. */
+export async function countSums(database: Database): Promise<bigint> {
+  const [counted] = await database.rows<{ rows: bigint }>('state/count_sums')
+  return counted?.rows ?? 0n
+}
+
 export async function noteReread(database: Database): Promise<void> {
   await database.run('state/note_reread')
 }

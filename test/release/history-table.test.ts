@@ -49,7 +49,7 @@ const about = (standing: readonly Told[]) => {
 /** Writes the files and returns their bytes. */
 async function bytesOf(table: HistoryTable, standing: readonly Told[]): Promise<Buffer[]> {
   const current = manifestOf({ release: standing.at(-1)?.[0] ?? '' })
-  await table.write(places, about(standing), current, realFiles)
+  await table.write(places, about(standing), current, { files: realFiles, published: places.csv })
   return [await readFile(places.parquet), await readFile(places.csv)]
 }
 

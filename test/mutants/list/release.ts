@@ -4,9 +4,9 @@ export const release: Mutant[] = [
   {
     name: 'gzip-names-the-system',
     promise: 'Equal inputs give equal bytes: a gzip header does not name the operating system.',
-    file: 'pipeline/base/text.ts',
-    find: '  compressed.writeUInt8(GZIP_SYSTEM_UNKNOWN, GZIP_SYSTEM_OFFSET)\n',
-    replace: '',
+    file: 'pipeline/base/gzip.ts',
+    find: 'level === BEST ? 2 : 0, 255',
+    replace: 'level === BEST ? 2 : 0, 3',
     tests: ['test/release/formats.test.ts'],
   },
   {
