@@ -23,7 +23,6 @@ import { type RankingRow, sumTokens, type Timestamp, toTimestamp } from './contr
 import type { RestatementReason } from './contract/reason.ts'
 import type { Retention } from './contract/retention.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
-import { tableChanges } from './dataset/change-log.ts'
 import { type Changes, changedFacts, compareTables } from './dataset/changes.ts'
 import {
   type Acceptable,
@@ -61,6 +60,7 @@ import { checkRetention, toDrop } from './publication/retention.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
 import type { Sources } from './raw/sources.ts'
+import { changesSince } from './release/changed-rows.ts'
 import {
   type DisclosureSummary,
   disclose,
@@ -368,9 +368,8 @@ async function release(
     if (retained) await publishDropped(folder, { index, retention }, database, effects.signal)
     return { ...summarize('unchanged', current, draft, path(current.release)), ...retained }
   }
-  const previous = current && (await loadRelease(database, path(current.release)))
   const changes = dryRun && {
-    changes: { facts, ...compareTables(previous, ranking) },
+    changes: { facts, ...compareTables(current && (await loadRelease(database, path(current.release))), ranking) },
     newest_rows: ranking.rows.filter(({ date }) => date === ranking.rows.at(-1)?.date),
   }
   if (isUnchanged) return { ...summarize('unchanged', current, draft, path(current.release)), ...changes, ...retained }
@@ -384,7 +383,7 @@ async function release(
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
-  const rows = tableChanges(previous, ranking)
+  const rows = await changesSince(current && path(current.release), ranking, database)
   const isFirst = firstDates(current && (await readCoverage(folder.publicDir)), draft.manifest)
   const restated = restatedBy(rows, { current, isFirst })
   const isRestated = restated.dates.length + restated.periods.length > 0
@@ -442,7 +441,7 @@ async function publishRelease(
     report({ kind: 'stage', stage: 'release' })
     const staging = await openStaging(folder.publicDir, draft.manifest.release, files)
     const manifest = await stageDraft(draft, { changed, folder: staging, previous: before?.folder }, database, files)
-    const loaded = await verifyRelease(database, staging, { previous: before })
+    const loaded = await verifyRelease(database, staging, { previous: before, made: draft.ranking })
     signal.throwIfAborted()
     await keepDates(draft, files)
     await keepFacts(factsToKeep(draft), { dataDir: folder.dataDir, release: manifest.release, files })

@@ -71,7 +71,8 @@ function knownBlocks(text: Buffer, known: Buffer): Buffer[] {
 
 function holds(compressed: Buffer, { text, dictionary }: Block): boolean {
   try {
-    return inflateRawSync(compressed, { finishFlush: constants.Z_SYNC_FLUSH, dictionary }).equals(text)
+    const options = { finishFlush: constants.Z_SYNC_FLUSH, dictionary, chunkSize: BLOCK_BYTES }
+    return inflateRawSync(compressed, options).equals(text)
   } catch {
     // The mark was no end of a block, or the file was written by something else.
     return false

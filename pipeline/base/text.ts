@@ -9,11 +9,16 @@ export function writeCsv(rows: readonly TableRow[], table: Table = 'daily'): Buf
 }
 
 export function writeJson(rows: readonly TableRow[], meta: RankingMeta): Buffer {
-  return Buffer.from(`{"data":[${rows.map(rowJson).join(',')}],"meta":${JSON.stringify(meta)}}`)
+  return joinJson(rows.map(rowJson), meta)
 }
 
-export function writeNdjson(rows: readonly TableRow[]): Buffer {
-  return Buffer.from(rows.map((row) => `${rowJson(row)}\n`).join(''))
+/** The same of rows as JSON. */
+export function joinJson(rows: readonly string[], meta: RankingMeta): Buffer {
+  return Buffer.from(`{"data":[${rows.join(',')}],"meta":${JSON.stringify(meta)}}`)
+}
+
+export function joinNdjson(rows: readonly string[]): Buffer {
+  return Buffer.from(rows.map((row) => `${row}\n`).join(''))
 }
 
 /** The hash of some rows of a table, the same in every format. */

@@ -27,6 +27,26 @@ FROM read_parquet($path, hive_partitioning = false)
 GROUP BY file_row_number // 2000
 ORDER BY file_row_number // 2000
 
+-- name: create_changed_dates
+-- The dates on which a file and out_rankings_daily have different rows.
+CREATE OR REPLACE TEMP TABLE out_changed_dates AS
+SELECT DISTINCT date
+FROM (SELECT date, model_permaslug, total_tokens, true AS was FROM read_parquet($path, hive_partitioning = false))
+FULL JOIN (SELECT date, model_permaslug, total_tokens, true AS is FROM out_rankings_daily)
+  USING (date, model_permaslug, total_tokens)
+WHERE was IS NULL OR is IS NULL
+
+-- name: changed_dates
+SELECT strftime(date, '%Y-%m-%d') AS date FROM out_changed_dates ORDER BY date
+
+-- name: read_changed_dates
+-- The rows of a file on these dates.
+SELECT to_json(list([strftime(date, '%Y-%m-%d'), model_permaslug, total_tokens::VARCHAR] ORDER BY file_row_number)) AS rows
+FROM read_parquet($path, hive_partitioning = false)
+WHERE date IN (FROM out_changed_dates)
+GROUP BY file_row_number // 2000
+ORDER BY file_row_number // 2000
+
 -- name: read_parquet_of_periods
 SELECT
   to_json(
@@ -36,10 +56,28 @@ FROM read_parquet($path, hive_partitioning = false)
 GROUP BY file_row_number // 2000
 ORDER BY file_row_number // 2000
 
+-- name: content_hash
+-- How many rows a file has, and their hash as canonical CSV, with the `$header` of the table.
+SELECT
+  count(*) AS rows,
+  sha256(
+    $header || coalesce(
+      string_agg(
+        concat_ws(',', *COLUMNS(* REPLACE (csv_field(model_permaslug) AS model_permaslug))) || chr(10), ''
+        ORDER BY file_row_number
+      ),
+      ''
+    )
+  ) AS hash
+FROM read_parquet($path, hive_partitioning = false)
+
 -- name: read_csv
--- All rows in one text, in the order of the file.
+-- All rows after the first $after in one text, in the order of the file.
 SELECT to_json(coalesce(list([date, model_permaslug, total_tokens]), [])) AS rows
-FROM published_csv($path, {date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR'})
+FROM (
+  FROM published_csv($path, {date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR'})
+  OFFSET $after
+)
 
 -- name: parquet_keys
 SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata($path) ORDER BY key

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
+import type { Database } from '../base/database.ts'
 import { naming } from '../base/errors.ts'
 import { hashFile, isThere } from '../base/files.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { RankingResponse, RankingRow } from '../contract/ranking.ts'
 import { type DataFormat, dataFile } from '../contract/release-files.ts'
-import { readText } from './read-back.ts'
+import { readCsv, readText } from './read-back.ts'
 
 /** A release that was verified when it was made. */
 export interface PreviousRelease {
@@ -24,25 +25,29 @@ export interface NewDays {
  * rows before it were read from these bytes when that release was verified. Undefined if all rows have to be read.
  */
 export async function readNewDays(
+  database: Database,
   folder: string,
-  format: Exclude<DataFormat, 'parquet'>,
-  previous: PreviousRelease,
+  { format, previous }: { format: Exclude<DataFormat, 'parquet' | 'csv.gz'>; previous: PreviousRelease },
 ): Promise<NewDays | undefined> {
   const name = dataFile('daily', format)
-  if (format === 'csv' || format === 'csv.gz' || !(await isAsVerified(previous, name))) return undefined
-  return naming(join(folder, name), format, async () => {
-    const [text, known] = [await readText(join(folder, name)), await readText(join(previous.folder, name))]
-    const start = endOfKnownRows(text, known)
+  const path = join(folder, name)
+  if (!(await isAsVerified(previous, name))) return undefined
+  return naming(path, format, async () => {
+    const [text, known] = [await readText(path), await readText(join(previous.folder, name))]
+    const mark = format === 'csv' ? LINE_END : ROW_START
+    const start = endOfKnownRows(text, known, mark)
+    const after = countMarks(text.subarray(0, start), mark)
+    if (format === 'csv') return { after, rows: await readCsv(database, path, after) }
     const end = text.subarray(start).toString()
-    return {
-      after: countRows(text.subarray(0, start)),
-      rows: format === 'json.gz' ? jsonRows(end) : ndjsonRows(end),
-    }
+    return { after, rows: format === 'json.gz' ? jsonRows(end) : ndjsonRows(end) }
   })
 }
 
 /** What a row begins with. In a text of JSON it would have other quotes. */
 const ROW_START = '{"date":'
+
+/** What each row of a CSV file stands behind. No slug has one. */
+const LINE_END = '\n'
 
 async function isAsVerified({ folder, manifest }: PreviousRelease, name: string): Promise<boolean> {
   const listed = manifest.files.find(({ path }) => path === name)
@@ -51,15 +56,15 @@ async function isAsVerified({ folder, manifest }: PreviousRelease, name: string)
 }
 
 /** Where the first row begins that is not wholly, with its separator, in both texts; 0 if there is none before. */
-function endOfKnownRows(text: Buffer, known: Buffer): number {
+function endOfKnownRows(text: Buffer, known: Buffer, mark: string): number {
   const common = commonLength(text, known)
-  const last = text.subarray(0, common).lastIndexOf(ROW_START)
-  return last === text.indexOf(ROW_START) ? 0 : Math.max(0, last)
+  const last = text.subarray(0, common).lastIndexOf(mark)
+  return last === text.indexOf(mark) ? 0 : Math.max(0, last)
 }
 
-function countRows(text: Buffer): number {
+function countMarks(text: Buffer, mark: string): number {
   let count = 0
-  for (let at = text.indexOf(ROW_START); at >= 0; at = text.indexOf(ROW_START, at + 1)) count += 1
+  for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at + 1)) count += 1
   return count
 }
 

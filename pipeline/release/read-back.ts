@@ -79,6 +79,11 @@ export function readDays(
   return naming(path, format, () => readTextRows(database, path, format))
 }
 
+/** Reads the daily rows after the first ones from a CSV file. Throws `BuildError`. */
+export function readCsv(database: Database, path: string, after = 0): Promise<RankingRow[]> {
+  return naming(path, 'csv', () => readRows(database, 'data-files/read_csv', { path, after }))
+}
+
 async function readTextRows(
   database: Database,
   path: string,
@@ -87,7 +92,7 @@ async function readTextRows(
   switch (format) {
     case 'csv':
     case 'csv.gz':
-      return readRows(database, 'data-files/read_csv', { path })
+      return readCsv(database, path)
     case 'json.gz':
       return RankingResponse.parse(JSON.parse((await readText(path)).toString())).data
     case 'ndjson.gz':
@@ -97,6 +102,21 @@ async function readTextRows(
         .slice(0, -1)
         .map((line) => RankingRow.parse(JSON.parse(line)))
   }
+}
+
+export interface HashedRows {
+  rows: number
+  hash: ContentHash
+}
+
+/** The content hash of all rows of a Parquet file, of which JavaScript reads none. Throws `BuildError`. */
+export async function hashParquet(database: Database, path: string, table: Table): Promise<HashedRows> {
+  const parameters = { path, header: canonicalCsvHeader(table) }
+  return naming(path, 'Parquet', async () => {
+    await checkTypes(database, path, TYPES[table], { statement: 'data-files/columns', parameters: { path } })
+    const [found] = await database.rows<{ rows: bigint; hash: string }>('data-files/content_hash', parameters)
+    return { rows: Number(found?.rows ?? 0n), hash: `sha256:${found?.hash}` }
+  })
 }
 
 /** Reads rows in file order. Throws `BuildError` for a damaged file or wrong columns or types. */
@@ -127,7 +147,10 @@ async function checkTypes(
   if (found !== expected) throw new BuildError(`${path} has the columns ${found} instead of ${expected}`)
 }
 
+/** By default it is 16 KiB, and to put so many pieces together takes as long as to unpack them. */
+const CHUNK_BYTES = 262_144
+
 export async function readText(path: string): Promise<Buffer> {
   const bytes = await readFile(path)
-  return path.endsWith('.gz') ? promisify(gunzip)(bytes) : bytes
+  return path.endsWith('.gz') ? promisify(gunzip)(bytes, { chunkSize: CHUNK_BYTES }) : bytes
 }

@@ -6,7 +6,7 @@ import { type Files, hashFile, readIfAny } from '../base/files.ts'
 import { gzip } from '../base/gzip.ts'
 import { toJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { contentHash, writeCsv, writeJson, writeNdjson } from '../base/text.ts'
+import { contentHash, joinJson, joinNdjson, writeCsv } from '../base/text.ts'
 import { GENERATOR } from '../base/version.ts'
 import { type DisclosureStatement, ruleOf } from '../contract/disclosure.ts'
 import type { ManifestDraft } from '../contract/manifest.ts'
@@ -21,7 +21,7 @@ import {
   releaseName,
   type TableFacts,
 } from '../contract/manifest.ts'
-import { DATASET_VERSION, type RankingMeta, type RankingRow, type Timestamp } from '../contract/ranking.ts'
+import { DATASET_VERSION, type RankingMeta, type RankingRow, rowJson, type Timestamp } from '../contract/ranking.ts'
 import { type DataFile, dataFile, dataFiles, MANIFEST_FILE } from '../contract/release-files.ts'
 import {
   GRAINS,
@@ -184,11 +184,12 @@ export async function renderRows(
 
 export function rowsAsText(table: Table, rows: readonly TableRow[], meta: RankingMeta): [DataFile, Buffer][] {
   const csv = writeCsv(rows, table)
+  const json = rows.map(rowJson)
   return [
     [dataFile(table, 'csv'), csv],
     [dataFile(table, 'csv.gz'), csv],
-    [dataFile(table, 'json.gz'), writeJson(rows, meta)],
-    [dataFile(table, 'ndjson.gz'), writeNdjson(rows)],
+    [dataFile(table, 'json.gz'), joinJson(json, meta)],
+    [dataFile(table, 'ndjson.gz'), joinNdjson(json)],
   ]
 }
 

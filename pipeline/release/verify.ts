@@ -10,13 +10,14 @@ import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { dataFile, dataFiles, isDataFile, MANIFEST_FILE, MODELS_FILE } from '../contract/release-files.ts'
 import { type PeriodRows, type RowOf, type Table, type TableRow, tableFacts } from '../contract/tables.ts'
+import type { TableRows } from '../dataset/change-log.ts'
 import { verifyModels } from '../dataset/models-file.ts'
 import { verifyDisclosure } from './disclosure-file.ts'
 import { verifyDocuments, verifyParquetKeys } from './documents/verify.ts'
 import { isEntryOf } from './index.ts'
 import { type NewDays, type PreviousRelease, readNewDays } from './new-days.ts'
 import { verifyProvenance } from './provenance.ts'
-import { historyBeside, readBack, readDays, readHistory, readText } from './read-back.ts'
+import { type HashedRows, hashParquet, historyBeside, readBack, readDays, readHistory, readText } from './read-back.ts'
 import { draftManifest, metaOf, rowsAsText } from './stage.ts'
 
 /** A release that was read back from disk. */
@@ -29,6 +30,14 @@ export interface LoadedRelease {
 
 export interface VerifiedRelease extends LoadedRelease {
   manifestSha256: string
+}
+
+export interface VerifyOptions {
+  isDropped?: boolean | undefined
+  /** Rows that this release has in the same bytes are not read again from its text files. */
+  previous?: PreviousRelease | undefined
+  /** The rows that the release was made from. It must have these, so they are not read from its Parquet files. */
+  made?: TableRows
 }
 
 export async function loadRelease(database: Database, folder: string): Promise<LoadedRelease> {
@@ -52,21 +61,21 @@ export async function readPeriods(
 
 /**
  * Verifies sizes, checksums, equal rows in every format, and documents. Of a dropped release, the rows are those of the
- * history. Of rows that a previous release has in the same bytes, some formats are not read again. Throws `BuildError`.
+ * history. Throws `BuildError`.
  */
 export async function verifyRelease(
   database: Database,
   folder: string,
-  { isDropped = false, previous }: { isDropped?: boolean | undefined; previous?: PreviousRelease | undefined } = {},
+  { isDropped = false, previous, made }: VerifyOptions = {},
 ): Promise<VerifiedRelease> {
   const manifest = await readManifest(folder)
   const found = await verifyChecksums(folder, { mayLack: isDropped ? isDataFile : undefined })
   verifyListed(folder, manifest, { found, isDropped })
   const verifyTable = isDropped ? verifyDropped : verifyRows
-  const rows = await verifyTable(database, folder, { manifest, table: 'daily', previous })
+  const rows = await verifyTable(database, folder, { manifest, table: 'daily', previous, made: made?.rows })
   const periods = manifest.tables && {
-    weekly: await verifyTable(database, folder, { manifest, table: 'weekly' }),
-    monthly: await verifyTable(database, folder, { manifest, table: 'monthly' }),
+    weekly: await verifyTable(database, folder, { manifest, table: 'weekly', made: made?.periods?.weekly }),
+    monthly: await verifyTable(database, folder, { manifest, table: 'monthly', made: made?.periods?.monthly }),
   }
   verifyFacts(folder, manifest, { rows, periods })
   if (found.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), { rows, periods })
@@ -95,21 +104,30 @@ function verifyListed(
   if (stranger !== undefined) throw new BuildError(`${join(folder, stranger)} is not listed in ${MANIFEST_FILE}`)
 }
 
+interface TableToVerify<T extends Table> {
+  manifest: Manifest
+  table: T
+  previous?: PreviousRelease | undefined
+  made?: readonly RowOf<T>[] | undefined
+}
+
 /** Every format must hold the rows of the table's content hash and no other byte. Days are read back from each. */
 async function verifyRows<T extends Table>(
   database: Database,
   folder: string,
-  { manifest, table, previous }: { manifest: Manifest; table: T; previous?: PreviousRelease | undefined },
-): Promise<RowOf<T>[]> {
-  const rows = await readBack(database, folder, table)
-  verifyHash(join(folder, dataFile(table, 'parquet')), table, rows, manifest)
+  { manifest, table, previous, made }: TableToVerify<T>,
+): Promise<readonly RowOf<T>[]> {
+  const parquet = join(folder, dataFile(table, 'parquet'))
+  const rows = made ?? (await readBack(database, folder, table))
+  if (made !== undefined) verifyFound(parquet, table, await hashParquet(database, parquet, table), manifest)
+  verifyHash(parquet, table, rows, manifest)
   for (const { path, format } of dataFiles(table)) {
     // The texts of all tables have one writer, so its bytes prove those of weeks and months.
     if (table !== 'daily' || format === 'parquet') continue
     // The text of the CSV file, which is read.
     if (format === 'csv.gz' && previous !== undefined) continue
-    const added = previous && (await readNewDays(folder, format, previous))
-    if (added !== undefined) verifyEnd(join(folder, path), added, rows)
+    const added = format !== 'csv.gz' && previous && (await readNewDays(database, folder, { format, previous }))
+    if (added) verifyEnd(join(folder, path), added, rows)
     else {
       const found = await readDays(database, folder, format)
       if (!areEqual(found, rows)) verifyHash(join(folder, path), table, found, manifest)
@@ -140,7 +158,7 @@ function areEqual(rows: readonly TableRow[], others: readonly TableRow[]): boole
 async function verifyDropped<T extends Table>(
   database: Database,
   folder: string,
-  { manifest, table }: { manifest: Manifest; table: T },
+  { manifest, table }: TableToVerify<T>,
 ): Promise<RowOf<T>[]> {
   const { release } = manifest
   const path = historyBeside(folder)
@@ -154,11 +172,14 @@ async function verifyDropped<T extends Table>(
 
 /** The rows of a file must be those that the manifest lists for its table. */
 function verifyHash(path: string, table: Table, rows: readonly TableRow[], manifest: Manifest): void {
+  verifyFound(path, table, { rows: rows.length, hash: contentHash(rows, table) }, manifest)
+}
+
+function verifyFound(path: string, table: Table, { rows, hash }: HashedRows, manifest: Manifest): void {
   const listed = tableFacts(manifest, table)
-  const hash = contentHash(rows, table)
-  if (rows.length === listed?.rows && hash === listed.content_hash) return
+  if (rows === listed?.rows && hash === listed.content_hash) return
   throw new BuildError(
-    `${path} holds ${counted(rows.length, 'row')} with ${hash}, but ${MANIFEST_FILE} says ${counted(listed?.rows ?? 0, 'row')} with ${listed?.content_hash ?? 'no hash'}`,
+    `${path} holds ${counted(rows, 'row')} with ${hash}, but ${MANIFEST_FILE} says ${counted(listed?.rows ?? 0, 'row')} with ${listed?.content_hash ?? 'no hash'}`,
   )
 }
 

@@ -1,11 +1,12 @@
 /** The rows of a text file that a previous release does not have, against all of its rows. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { Database } from '../../pipeline/base/database.ts'
 import { gzip } from '../../pipeline/base/gzip.ts'
-import { writeJson, writeNdjson } from '../../pipeline/base/text.ts'
+import { joinNdjson, writeCsv, writeJson } from '../../pipeline/base/text.ts'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
-import type { RankingMeta, RankingRow } from '../../pipeline/contract/ranking.ts'
+import { type RankingMeta, type RankingRow, rowJson } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { seededRandom } from '../../pipeline/raw/sample/random.ts'
 import { readNewDays } from '../../pipeline/release/new-days.ts'
@@ -17,20 +18,29 @@ const META: RankingMeta = {
   end_date: '2025-03-09',
   version: 'v1',
 }
-const FORMATS = ['json.gz', 'ndjson.gz'] as const
+const FORMATS = ['csv', 'json.gz', 'ndjson.gz'] as const
 /** Slugs that look like the beginning or the end of a row. */
 const SLUGS = ['a/one', 'a/"},{"date":"', '{"date":', 'ö/💡', '],"meta":{}']
 
 async function writeDays(folder: string, rows: readonly RankingRow[]): Promise<Manifest> {
   await mkdir(folder, { recursive: true })
-  const texts = { 'json.gz': writeJson(rows, META), 'ndjson.gz': writeNdjson(rows) }
+  const texts = { csv: writeCsv(rows), 'json.gz': writeJson(rows, META), 'ndjson.gz': joinNdjson(rows.map(rowJson)) }
   const files = FORMATS.map(async (format) => {
-    const [path, bytes] = [`rankings-daily.${format}`, await gzip(texts[format])]
+    const [path, bytes] = [`rankings-daily.${format}`, format === 'csv' ? texts.csv : await gzip(texts[format])]
     await writeFile(join(folder, path), bytes)
     return { path, sha256: sha256(bytes) }
   })
   return { files: await Promise.all(files) } as Manifest
 }
+
+let database: Database
+
+beforeEach(async () => {
+  const { root } = await newWorkspace()
+  const { signal } = new AbortController()
+  database = await Database.open({ path: ':memory:', temporaryFolder: root, memoryLimit: undefined, signal })
+  onTestFinished(() => database.close())
+})
 
 describe('the new rows of a release', () => {
   it('are those after the ones that both releases have, whatever differs', async () => {
@@ -50,7 +60,7 @@ describe('the new rows of a release', () => {
       await writeDays(folder, after)
       const manifest = await writeDays(previous, before)
       for (const format of FORMATS) {
-        const found = await readNewDays(folder, format, { folder: previous, manifest })
+        const found = await readNewDays(database, folder, { format, previous: { folder: previous, manifest } })
         const known = found?.after ?? Number.NaN
         expect([...after.slice(0, known), ...(found?.rows ?? [])], JSON.stringify({ before, after })).toEqual(after)
         expect(before.slice(0, known)).toEqual(after.slice(0, known))
@@ -65,8 +75,8 @@ describe('the new rows of a release', () => {
     const folder = join(root, 'release')
     const manifest = await writeDays(folder, rows)
     const gone = { folder: join(root, 'gone'), manifest }
-    expect(await readNewDays(folder, 'ndjson.gz', gone)).toBeUndefined()
+    expect(await readNewDays(database, folder, { format: 'ndjson.gz', previous: gone })).toBeUndefined()
     await writeDays(gone.folder, [...rows, ...rows])
-    expect(await readNewDays(folder, 'ndjson.gz', gone)).toBeUndefined()
+    expect(await readNewDays(database, folder, { format: 'ndjson.gz', previous: gone })).toBeUndefined()
   })
 })
