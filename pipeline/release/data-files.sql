@@ -31,10 +31,10 @@ ORDER BY file_row_number // 2000
 -- The dates on which a file and out_rankings_daily have different rows.
 CREATE OR REPLACE TEMP TABLE out_changed_dates AS
 SELECT DISTINCT date
-FROM (SELECT date, model_permaslug, total_tokens, true AS was FROM read_parquet($path, hive_partitioning = false))
-FULL JOIN (SELECT date, model_permaslug, total_tokens, true AS is FROM out_rankings_daily)
+FROM (SELECT date, model_permaslug, total_tokens, true AS has_it FROM read_parquet($path, hive_partitioning = false))
+FULL JOIN (SELECT date, model_permaslug, total_tokens, true AS gets_it FROM out_rankings_daily)
   USING (date, model_permaslug, total_tokens)
-WHERE was IS NULL OR is IS NULL
+WHERE has_it IS NULL OR gets_it IS NULL
 
 -- name: changed_dates
 SELECT strftime(date, '%Y-%m-%d') AS date FROM out_changed_dates ORDER BY date
