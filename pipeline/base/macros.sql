@@ -435,7 +435,7 @@ CREATE OR REPLACE TEMP MACRO published_csv(path, names) AS TABLE
 CREATE OR REPLACE TEMP MACRO csv_field(text) AS
   CASE WHEN regexp_matches(text, '[",\r\n]') THEN '"' || replace(text, '"', '""') || '"' ELSE text END;
 
--- The rows of a table ('daily', 'weekly' or 'monthly') of a history as one release has them.
-CREATE OR REPLACE TEMP MACRO rows_of_release(history, name, release) AS TABLE
+-- The rows of a history as one release has them.
+CREATE OR REPLACE TEMP MACRO rows_of_release(history, release) AS TABLE
   FROM read_parquet(history, hive_partitioning = false)
-  WHERE "table" = name AND valid_from <= release AND (valid_to IS NULL OR valid_to > release)
+  WHERE valid_from <= release AND (valid_to IS NULL OR valid_to > release)

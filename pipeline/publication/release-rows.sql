@@ -10,7 +10,8 @@ FROM read_parquet($path, hive_partitioning = false)
 -- The same from the history, of a release whose data files were dropped.
 CREATE OR REPLACE TEMP TABLE out_release_rows AS
 SELECT date, model_permaslug, total_tokens, row_number() OVER (ORDER BY date, position) - 1 AS position
-FROM rows_of_release($path, 'daily', $release)
+FROM rows_of_release($path, $release)
+WHERE "table" = 'daily'
 
 -- name: write_period
 -- The rows of one day or month. The file does not name the release, so equal rows give equal bytes.
@@ -52,6 +53,6 @@ ORDER BY date
 
 -- name: dates_of_dropped_rows
 SELECT DISTINCT strftime(date, '%Y-%m-%d') AS date
-FROM rows_of_release($path, 'daily', $release)
-WHERE date BETWEEN $start_date::DATE AND $end_date::DATE
+FROM rows_of_release($path, $release)
+WHERE "table" = 'daily' AND date BETWEEN $start_date::DATE AND $end_date::DATE
 ORDER BY date

@@ -8,7 +8,7 @@ import { isDataFile } from '../contract/release-files.ts'
 import type { Retention } from '../contract/retention.ts'
 import { TABLES } from '../contract/tables.ts'
 import { hashIn, standingReleases } from '../release/index.ts'
-import { hashInHistory } from '../release/read-back.ts'
+import { hashesInHistory } from '../release/read-back.ts'
 import type { NextTree } from './next-tree.ts'
 
 export const HISTORY_REMEDY =
@@ -76,12 +76,12 @@ export async function proveInHistory(
   entry: ReleaseEntry,
 ): Promise<void> {
   const { release } = entry
+  const found = await hashesInHistory(database, path, release)
   for (const table of TABLES) {
-    const found = await hashInHistory(database, path, { release, table })
     const listed = hashIn(entry, table)
-    if (found === listed) continue
+    if (found[table] === listed) continue
     throw new BuildError(
-      `${published} has ${found} as the ${table} rows of release ${release}, but the index says ${listed}; ${HISTORY_REMEDY}`,
+      `${published} has ${found[table]} as the ${table} rows of release ${release}, but the index says ${listed}; ${HISTORY_REMEDY}`,
     )
   }
 }

@@ -129,7 +129,8 @@ DESCRIBE SELECT date, model_permaslug, total_tokens, days FROM read_parquet($pat
 -- name: read_rows
 -- The rows of a table as one release has them, a text for each month. Without days, they are those of the daily table.
 SELECT to_json(list([strftime(date, '%Y-%m-%d'), model_permaslug, total_tokens::VARCHAR] ORDER BY date, position)) AS rows
-FROM rows_of_release($path, 'daily', $release)
+FROM rows_of_release($path, $release)
+WHERE "table" = 'daily'
 GROUP BY date_trunc('month', date)
 ORDER BY date_trunc('month', date)
 
@@ -138,28 +139,29 @@ SELECT
   to_json(
     list([strftime(date, '%Y-%m-%d'), model_permaslug, total_tokens::VARCHAR, days::VARCHAR] ORDER BY date, position)
   ) AS rows
-FROM rows_of_release($path, $table, $release)
+FROM rows_of_release($path, $release)
+WHERE "table" = $table
 GROUP BY date_trunc('month', date)
 ORDER BY date_trunc('month', date)
 
--- name: content_hash
--- The hash of the rows as canonical CSV, with the `$header` of the table. Days have no days.
+-- name: content_hashes
+-- The hashes of the rows of each table as canonical CSV, with the header of days or of weeks and months.
 SELECT
+  "table",
   sha256(
-    $header || coalesce(
-      string_agg(
-        concat_ws(',', date, csv_field(model_permaslug), total_tokens, days) || chr(10), '' ORDER BY date, position
-      ),
-      ''
+    CASE "table" WHEN 'daily' THEN $header_of_days ELSE $header_of_periods END || string_agg(
+      concat_ws(',', date, csv_field(model_permaslug), total_tokens, days) || chr(10), '' ORDER BY date, position
     )
   ) AS hash
-FROM rows_of_release($path, $table, $release)
+FROM rows_of_release($path, $release)
+GROUP BY "table"
 
 -- name: restore_daily
 -- The daily rows of a release, as the ranking of a build leaves them.
 CREATE OR REPLACE TEMP TABLE out_rankings_daily AS
 SELECT date, model_permaslug, total_tokens, position
-FROM rows_of_release($path, 'daily', $release)
+FROM rows_of_release($path, $release)
+WHERE "table" = 'daily'
 
 -- name: read_all
 -- The types of the columns are compared with those that it must have.

@@ -5,6 +5,7 @@ import { gunzip } from 'node:zlib'
 import type { Database, SqlParameters } from '../base/database.ts'
 import { BuildError, naming } from '../base/errors.ts'
 import { isThere } from '../base/files.ts'
+import { contentHash } from '../base/text.ts'
 import { canonicalCsvHeader } from '../contract/canonical-csv.ts'
 import type { ContentHash, ReleaseName } from '../contract/manifest.ts'
 import { HISTORY_FILES } from '../contract/published-paths.ts'
@@ -50,16 +51,18 @@ export function readHistory<T extends Table>(
   return fromHistory(database, path, () => readRows(database, statement, parameters))
 }
 
-/** The content hash of these rows, of which JavaScript reads none. Throws `BuildError`. */
-export async function hashInHistory(
+/** The content hash of each table as a release has it. JavaScript reads no row. Throws `BuildError`. */
+export async function hashesInHistory(
   database: Database,
   path: string,
-  { release, table }: { release: ReleaseName; table: Table },
-): Promise<ContentHash> {
-  const parameters = { path, release, table, header: canonicalCsvHeader(table) }
-  const hash = () => database.rows<{ hash: string }>('history-table/content_hash', parameters)
-  const [found] = await fromHistory(database, path, hash)
-  return `sha256:${found?.hash}`
+  release: ReleaseName,
+): Promise<Record<Table, ContentHash>> {
+  const headers = { header_of_days: canonicalCsvHeader('daily'), header_of_periods: canonicalCsvHeader('weekly') }
+  const read = () =>
+    database.rows<{ table: Table; hash: string }>('history-table/content_hashes', { path, release, ...headers })
+  const found = await fromHistory(database, path, read)
+  const none = { daily: contentHash([]), weekly: contentHash([], 'weekly'), monthly: contentHash([], 'monthly') }
+  return { ...none, ...Object.fromEntries(found.map(({ table, hash }) => [table, `sha256:${hash}` as const])) }
 }
 
 function fromHistory<Result>(database: Database, path: string, read: () => Promise<Result>): Promise<Result> {

@@ -6,11 +6,11 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
 import { contentHash, writeCsv } from '../../pipeline/base/text.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
-import type { PeriodRows, Table } from '../../pipeline/contract/tables.ts'
+import type { PeriodRows } from '../../pipeline/contract/tables.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { restorePeriods } from '../../pipeline/dataset/rank.ts'
 import { readRows } from '../../pipeline/dataset/read-rows.ts'
-import { hashInHistory, readDays, readHistory, readParquet } from '../../pipeline/release/read-back.ts'
+import { hashesInHistory, readDays, readHistory, readParquet } from '../../pipeline/release/read-back.ts'
 
 const ODD = [
   'a/"quoted"',
@@ -104,9 +104,10 @@ it('of a history, whose hash is that of canonical CSV', async () => {
   })
   await database.append('history_rows', [...values, ...weekly])
   await database.run('history-table/write_parquet', { path, metadata: { table: 'history' } })
-  const hashOf = (table: Table) => hashInHistory(database, path, { release: RELEASE, table })
   expect(await readHistory(database, path, { release: RELEASE, table: 'weekly' })).toEqual(PERIODS.weekly)
-  expect(await hashOf('daily')).toBe(contentHash(ROWS))
-  expect(await hashOf('weekly')).toBe(contentHash(PERIODS.weekly, 'weekly'))
-  expect(await hashOf('monthly')).toBe(contentHash([], 'monthly'))
+  expect(await hashesInHistory(database, path, RELEASE)).toEqual({
+    daily: contentHash(ROWS),
+    weekly: contentHash(PERIODS.weekly, 'weekly'),
+    monthly: contentHash([], 'monthly'),
+  })
 })
