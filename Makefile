@@ -8,8 +8,10 @@ MAKEFLAGS += --no-print-directory
 INSTALLED := node_modules/.installed
 # Node 24 comes with npm install where its package has a build for the machine; elsewhere the machine's own serves.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
-RUN = @node --disable-warning=ExperimentalWarning
-CLI = $(RUN) pipeline/cli.ts
+QUIET = --disable-warning=ExperimentalWarning
+RUN = @node $(QUIET)
+# The program keeps what was compiled in the same place, but by then Node has read its first file.
+CLI = @NODE_COMPILE_CACHE=node_modules/.cache/compiled node $(QUIET) pipeline/cli.ts
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use

@@ -12,12 +12,17 @@ const LOOK_EVERY_MS = 20
 const MEASURED = '"$@" 3>&- & echo $! >&3; wait $!; status=$?; times >&3; exit $status'
 
 const CLOCK = join(import.meta.dirname, 'clock.ts')
+/** As the Makefile has it. */
+const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/compiled')
 
 /** Runs a program of this Node as `runProcess` does; where AS_OF lies ahead, the clock of the program is there too. */
 export function runNode(words: readonly string[], environment: Record<string, string> = {}): Promise<Measured> {
   const { AS_OF = '' } = environment
   const clock = Date.parse(AS_OF) > Date.now() ? ['--import', CLOCK] : []
-  return runProcess(process.execPath, ['--disable-warning=ExperimentalWarning', ...clock, ...words], environment)
+  return runProcess(process.execPath, ['--disable-warning=ExperimentalWarning', ...clock, ...words], {
+    NODE_COMPILE_CACHE: COMPILED,
+    ...environment,
+  })
 }
 
 /**
