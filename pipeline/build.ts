@@ -383,7 +383,8 @@ async function release(
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
-  const rows = await changesSince(current && path(current.release), ranking, database)
+  const before = current && { folder: path(current.release), manifest: current }
+  const rows = await changesSince(before, ranking, database)
   const isFirst = firstDates(current && (await readCoverage(folder.publicDir)), draft.manifest)
   const restated = restatedBy(rows, { current, isFirst })
   const isRestated = restated.dates.length + restated.periods.length > 0
@@ -404,7 +405,6 @@ async function release(
     reportStart(chain, effects)
     return { ...summarize('would_release', draft.manifest, draft, path(draft.manifest.release)), ...changes, ...news }
   }
-  const before = current && { folder: path(current.release), manifest: current }
   const manifest = await publishRelease(draft, { changed, chain, before, folder, retention }, database, effects)
   reportStart(chain, effects)
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }

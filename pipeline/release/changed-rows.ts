@@ -1,27 +1,29 @@
 import type { Database } from '../base/database.ts'
 import type { TableChanges } from '../contract/change-log.ts'
+import type { Manifest } from '../contract/manifest.ts'
 import { type TableRows, tableChanges } from '../dataset/change-log.ts'
 import { readRows } from '../dataset/read-rows.ts'
 import { placeOfRows } from './read-back.ts'
-import { loadRelease, readManifest, readPeriods } from './verify.ts'
+import { loadRelease, readPeriods } from './verify.ts'
 
 /**
- * What changes from the release in `folder`, if there is one, to `ranking`, whose days are in the table
- * `out_rankings_daily`. Of days that are the same, JavaScript reads none. Throws `BuildError`.
+ * What changes from a release, if there is one, to `ranking`, whose days are in the table `out_rankings_daily`. Of days
+ * that are the same, JavaScript reads none. Throws `BuildError`.
  */
 export async function changesSince(
-  folder: string | undefined,
+  previous: { folder: string; manifest: Pick<Manifest, 'tables'> } | undefined,
   ranking: TableRows,
   database: Database,
 ): Promise<TableChanges> {
-  if (folder === undefined) return tableChanges(undefined, ranking)
+  if (previous === undefined) return tableChanges(undefined, ranking)
+  const { folder, manifest } = previous
   const { path, release } = await placeOfRows(folder, 'daily')
   if (release !== undefined) return tableChanges(await loadRelease(database, folder), ranking)
   await database.run('data-files/create_changed_dates', { path })
   const before = await readRows<'daily'>(database, 'data-files/read_changed_dates', { path })
   const dates = await database.rows<{ date: string }>('data-files/changed_dates')
   const changed = new Set(dates.map(({ date }) => date))
-  const periods = await readPeriods(database, folder, await readManifest(folder))
+  const periods = await readPeriods(database, folder, manifest)
   const rows = ranking.rows.filter(({ date }) => changed.has(date))
   return tableChanges({ rows: before, periods }, { ...ranking, rows })
 }

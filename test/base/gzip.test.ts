@@ -50,6 +50,11 @@ it('has the same bytes if the known file is cut, damaged or of another program',
   }
 })
 
+it('ends where a block ends, although the known file goes on', async () => {
+  const [known, text] = [await gzip(TEXT), TEXT.subarray(0, 2 * BLOCK)]
+  expect((await gzip(text, { known })).equals(await gzip(text))).toBe(true)
+})
+
 it('takes over blocks of a known file instead of compressing them', async () => {
   const known = await gzip(TEXT.subarray(0, 2 * BLOCK + 5), { level: 1 })
   const [mixed, plain] = [await gzip(TEXT, { known }), await gzip(TEXT)]
