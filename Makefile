@@ -10,6 +10,8 @@ INSTALLED := node_modules/.installed
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 RUN = @node --disable-warning=ExperimentalWarning
 CLI = $(RUN) pipeline/cli.ts
+# Smaller halves of V8's young heap: a build of many files or days takes 100 MB less, and no more time.
+BUILD = $(RUN) --max-semi-space-size=2 pipeline/cli.ts build
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
@@ -17,7 +19,7 @@ VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 init: $(INSTALLED) ## raw logs -> a configuration and a dry run of the first release (ARGS="logs/")
 	$(CLI) init $(ARGS)
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
-	$(CLI) build $(ARGS)
+	$(BUILD) $(ARGS)
 archive: $(INSTALLED) ## archive dates, so that their raw logs may be deleted (ARGS="--before 2025-03-01")
 	$(CLI) archive $(ARGS)
 withdraw: $(INSTALLED) ## withdraw a release (ARGS="RELEASE --reason 'why'")
