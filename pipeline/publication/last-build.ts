@@ -6,7 +6,7 @@ import { hashOfCode } from '../base/code.ts'
 import { DUCKDB_VERSION } from '../base/database.ts'
 import type { BuildEvent, Effects } from '../base/effects.ts'
 import { type Files, namesIn, readTextIfAny, replaceFile } from '../base/files.ts'
-import { jsonIfAny, toJson } from '../base/json.ts'
+import { jsonIfAny, toJsonPieces } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { type Publisher, provisionalFrom, releasePath } from '../contract/manifest.ts'
 import { toTimestamp } from '../contract/ranking.ts'
@@ -112,7 +112,7 @@ export async function keepLastBuild(
 ): Promise<void> {
   if (build.events.some(isNews)) return
   const last: LastBuild = { ...build, summary: withoutNews(build.summary), usage_sha256: hash('sha256', usage.text) }
-  await replaceFile(files, join(stateDir, LAST_BUILD_FILE), toJson(last))
+  await replaceFile(files, join(stateDir, LAST_BUILD_FILE), toJsonPieces(last))
 }
 
 /** The summary of a build that finds nothing new after the one of this summary. */

@@ -146,19 +146,22 @@ ORDER BY ALL
 -- The number that each new or changed file has in the state; filled by the engine.
 CREATE OR REPLACE TEMP TABLE core_file_numbers (link VARCHAR, file_id INTEGER)
 
+-- name: create_contributor_ids
+-- A table, so that DuckDB knows how many there are: of a subquery it takes that for many, and then builds its hash table of
+-- the sums.
+CREATE OR REPLACE TEMP TABLE core_contributor_ids AS
+SELECT contributor, contributor_id(contributor) AS id
+FROM (SELECT DISTINCT contributor FROM core_all_sums WHERE contributor IS NOT NULL)
+
 -- name: keep_sums
 INSERT INTO state_sums BY NAME
-WITH ids AS MATERIALIZED (
-  SELECT contributor, contributor_id(contributor) AS id
-  FROM (SELECT DISTINCT contributor FROM core_all_sums WHERE contributor IS NOT NULL)
-)
 SELECT
   file_id,
   sums.* EXCLUDE (link, contributor, note_kind, note_name, note_tokens, paths_found),
   ids.id AS contributor
 FROM core_all_sums AS sums
 JOIN core_file_numbers USING (link)
-LEFT JOIN ids ON sums.contributor = ids.contributor
+LEFT JOIN core_contributor_ids AS ids ON sums.contributor = ids.contributor
 
 -- name: keep_notes
 -- Only the 100 most frequent notes of each kind and file: a key that is spelled anew in every record would be a note

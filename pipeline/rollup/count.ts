@@ -95,6 +95,7 @@ export async function keepCounts(
     'core_file_numbers',
     files.map(({ name, link }) => [link, `${numbers.get(name)}`]),
   )
+  await database.run('count/create_contributor_ids')
   await database.run('count/keep_sums')
   await database.run('count/keep_notes')
   const paths = ownPlaces(source).map(({ text }) => text)

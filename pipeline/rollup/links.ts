@@ -41,7 +41,7 @@ export class Links {
     await this.#files.makeFolder(folder)
     const wanted = sourceColumns(this.#source)
     const linked = await linkFiles(files, folder, { wanted, contents })
-    this.#linked.push(...linked)
+    for (const file of linked) this.#linked.push(file)
     return groupFiles(this.#database, this.#source, linked)
   }
 

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import type { Files } from '../base/files.ts'
 
-/** Some 80 MB. Daily files have fewer rows in all. */
-const MOST_ROWS = 250_000
+/** Some 20 MB, and as much again while they are written. */
+const MOST_ROWS = 50_000
 
 /** The sums of new files until the state has them: the table `core_sums`, read as the view `core_all_sums`. */
 export class Sums {

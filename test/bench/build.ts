@@ -7,6 +7,8 @@ import type { Measured } from './comparison.ts'
 import { runNode } from './process.ts'
 import { type RawFiles, rawFiles } from './records.ts'
 
+/** As in the Makefile. */
+const BUILD_FLAGS = ['--max-semi-space-size=2']
 export const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
 export const BASELINE = join(import.meta.dirname, 'pipeline/baseline.ts')
 
@@ -28,7 +30,7 @@ export async function build(
 ): Promise<Measured> {
   if (isFresh) await rm(into, { recursive: true, force: true })
   await writePublisher(join(into, 'data'))
-  return runNode([CLI, 'build'], {
+  return runNode([...BUILD_FLAGS, CLI, 'build'], {
     SOURCES: join(raw, sources),
     DATA_DIR: join(into, 'data'),
     PUBLIC_DIR: join(into, 'public'),

@@ -24,27 +24,31 @@ const LEAST_BYTES_FOR_THREADS = { all: 8_000_000, each: 65_536 }
 
 /** Reads the contents of raw files in the background, in order. */
 export class Contents {
-  readonly #each: ReadonlyMap<string, PromiseWithResolvers<Content>>
+  /** By path; undefined until a file is read. */
+  readonly #contents: Map<string, Content | undefined>
+  readonly #awaited = new Map<string, PromiseWithResolvers<Content>>()
+  #hasFailed = false
   /** The contents of all files; rejects with the first error once all reading has stopped. */
   readonly all: Promise<Content[]>
 
   constructor(files: readonly InputFile[], reading: ContentReading) {
-    this.#each = new Map(files.map(({ path }) => [path, Promise.withResolvers<Content>()]))
+    this.#contents = new Map(files.map(({ path }) => [path, undefined]))
     this.all = this.#read(files, reading)
     this.all.catch((error: unknown) => {
-      for (const { promise, reject } of this.#each.values()) {
-        reject(error)
-        // Callers of `all` get the error; a rejection nobody awaits here is fine.
-        promise.catch(() => {})
-      }
+      this.#hasFailed = true
+      for (const { reject } of this.#awaited.values()) reject(error)
     })
   }
 
   /** Resolves as soon as this file is read; rejects if any file cannot be read. */
   async of({ path, name }: InputFile): Promise<Content> {
-    const content = this.#each.get(path)
-    if (content === undefined) throw new Error(`the content of ${name} is not read`)
-    return content.promise
+    if (!this.#contents.has(path)) throw new Error(`the content of ${name} is not read`)
+    const content = this.#contents.get(path)
+    if (content !== undefined) return content
+    if (this.#hasFailed) await this.all
+    const awaited = this.#awaited.get(path) ?? Promise.withResolvers<Content>()
+    this.#awaited.set(path, awaited)
+    return awaited.promise
   }
 
   async #read(files: readonly InputFile[], reading: ContentReading): Promise<Content[]> {
@@ -57,7 +61,9 @@ export class Contents {
     try {
       const read = async (file: InputFile) => {
         const content = await readContent(file, reading, threads)
-        this.#each.get(file.path)?.resolve(content)
+        this.#contents.set(file.path, content)
+        this.#awaited.get(file.path)?.resolve(content)
+        this.#awaited.delete(file.path)
         return content
       }
       return await sideBySide(files, read, threads?.size)

@@ -95,7 +95,7 @@ export async function findInputFiles(
       if (sample !== undefined && match === entry) throw new CliError(namesSample(source, entry, sample))
       if (sample !== undefined) samples.add(sample)
       else if (!local.has(path)) {
-        local.set(path, { path, name: relative(folder, path), columns: columnsOf(entry, match), stats })
+        local.set(path, { path, name: nameOf(path, folder), columns: columnsOf(entry, match), stats })
       }
     }
   }
@@ -112,6 +112,11 @@ export async function findInputFiles(
       return names.length === 0 ? [] : [{ pattern, names: names.sort() }]
     }),
   }
+}
+
+/** Of a path below the folder a part, which shares its memory. */
+function nameOf(path: string, folder: string): string {
+  return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : relative(folder, path)
 }
 
 function toInput({ path, name, columns }: Place, stats: Pick<FileStats, 'size' | 'mtimeNs'>): InputFile {

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: the first bytes of binary files.
 import { BuildError } from '../../base/errors.ts'
-import { wholeHeader } from './columns.ts'
+import { sharedHeader, wholeHeader } from './columns.ts'
 import { readHead } from './decompress.ts'
 import type { Compression, Format, InputFile, Layers } from './find.ts'
 
@@ -25,7 +25,14 @@ export async function recognize(file: InputFile): Promise<InputFile> {
   const format = formatOf(file, head, text)
   const isDocument = format === 'ndjson' && holdsDocuments(file, text)
   const header = format === 'csv' ? wholeHeader(text) : undefined
-  return { ...file, compression, layers: layersOf(gzips, encoding), format, isDocument, ...(header && { header }) }
+  return {
+    ...file,
+    compression,
+    layers: layersOf(gzips, encoding),
+    format,
+    isDocument,
+    ...(header && { header: sharedHeader(header) }),
+  }
 }
 
 function layersOf(gzips: number, encoding: Layers['encoding']): Layers | undefined {
