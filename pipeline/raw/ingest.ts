@@ -15,6 +15,16 @@ export async function defineUsage(database: Database, source: Source, groups: re
   await defineViews(database, source, groups, { name: 'usage', selects })
 }
 
+/** Defines the same view over the records whose hashed ids are in the view `core_repeated_ids`. */
+export async function defineRepeatedUsage(
+  database: Database,
+  source: Source,
+  groups: readonly InputGroup[],
+): Promise<void> {
+  const selects = groups.map((group, number) => selectRecords(group, number, { isRepeated: true }))
+  await defineViews(database, source, groups, { name: 'usage', selects })
+}
+
 /** Defines the view `core_groups`: the same records, added up. */
 export async function defineGroups(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
   const selects = groups.map((group, number) => selectGroups(group, number))
@@ -35,7 +45,10 @@ export async function defineTextGroups(
 /** The view `core_usage` over one file, in order, with `record_number` (from 1) and `content`: Parquet's columns, an element of a list. */
 export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
   const alone = { ...group, files: [file] }
-  await defineViews(database, group.source, [alone], { name: 'usage', selects: [selectRecords(alone, 0, true)] })
+  await defineViews(database, group.source, [alone], {
+    name: 'usage',
+    selects: [selectRecords(alone, 0, { isNumbered: true })],
+  })
 }
 
 interface Views {
@@ -90,7 +103,7 @@ function numberedFields(group: InputGroup, columns: Columns): string[] {
 }
 
 /** The SELECT of the records of one group. It contains only positions, types and this project's own SQL. */
-function selectRecords(group: InputGroup, number: number, isNumbered = false): Select {
+function selectRecords(group: InputGroup, number: number, { isNumbered = false, isRepeated = false } = {}): Select {
   const { columns, computed, texts } = columnsOf(group, number)
   const { parts, prompt_tokens, ...others } = recordFields(group, number)
   const counted = [...TOKEN_PARTS, 'total' as const].map((name) => {
@@ -103,8 +116,11 @@ function selectRecords(group: InputGroup, number: number, isNumbered = false): S
     ...Object.entries({ prompt_tokens, ...others }).map(([name, field]) => `${field(columns)} AS ${name}`),
     `{'input': ${prompt_tokens(columns)}, ${counted.join(', ')}} AS parts`,
   ]
+  // Before all that is computed of a record: few are repeated.
+  const id_hash = isRepeated ? columns.once(`hash(${others.request_id(columns)})`) : ''
+  const wanted = isRepeated ? `\nWHERE ${id_hash} IN (SELECT id_hash FROM core_repeated_ids)` : ''
   return {
-    sql: `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed, isNumbered)}`,
+    sql: `SELECT\n  ${fields.join(',\n  ')}\n${fromGroup(group, number, computed, isNumbered)}${wanted}`,
     variables: { ...variablesOf(number, group), ...texts },
   }
 }

@@ -8,4 +8,4 @@
 export const RECORDS_PER_BATCH = { usual: 300_000n, ofSharedFiles: 1_000_000n }
 
 /** Batches are read again together once this many ids are found, which limits memory. */
-export const IDS_PER_SUM = 50_000n
+export const IDS_PER_SUM = 50_000

@@ -2,12 +2,16 @@
 
 -- name: identified_days
 -- In which files the records with a request_id lie, so that each day is de-duplicated from its own files alone.
-SELECT day_number, file_id, sum(identified_records)::BIGINT AS records
-FROM core_source_sums
-WHERE reject_reason IS NULL
-  AND identified_records > 0
-  AND day_number IN (SELECT day_number FROM core_touched_days)
-GROUP BY ALL
+WITH identified AS (
+  SELECT day_number, file_id, sum(identified_records)::BIGINT AS records
+  FROM core_source_sums
+  WHERE reject_reason IS NULL AND identified_records > 0
+  GROUP BY ALL
+)
+SELECT day_number, file_id, records, file_records
+FROM identified
+JOIN (SELECT file_id, sum(records)::BIGINT AS file_records FROM identified GROUP BY file_id) USING (file_id)
+WHERE day_number IN (SELECT day_number FROM core_touched_days)
 ORDER BY ALL
 
 -- name: forget
@@ -57,50 +61,70 @@ SELECT *, NULL FROM core_kept_usage
 -- The same where no file is at hand.
 CREATE OR REPLACE TEMP VIEW core_identified_usage AS SELECT *, NULL::VARCHAR AS contributor_text FROM core_kept_usage
 
--- name: find_ids
--- 64-bit hashes of ids that occur twice in a batch, on one day or on two: another day or a collision only adds a
--- candidate. Without the day, whole batches are read in 60 % of the time. What is inserted into a table, also a temporary
--- one, stays in memory until the transaction ends; a file does not.
-COPY (
-  SELECT hash(request_id) AS id_hash
-  FROM core_ids
-  WHERE day_number BETWEEN $first_day AND $last_day
-  GROUP BY ALL
-  HAVING count(request_id) > 1
-) TO $path (FORMAT parquet)
+-- name: candidates
+-- The records whose ids may occur twice. Before rejected ones are left out, and before their models are looked up: both
+-- would be done for all that is read.
+CREATE OR REPLACE TEMP VIEW core_candidates AS
+SELECT
+  updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
+  cost_usd, is_byok, is_charge_misread, parts, NULL::BLOB AS contributor, contributor AS contributor_text, reject_reason
+FROM core_usage
+UNION ALL
+SELECT *, NULL, NULL FROM core_kept_usage WHERE hash(request_id) IN (SELECT id_hash FROM core_repeated_ids)
 
--- name: count_ids
-SELECT count(*) AS ids FROM read_parquet($path, hive_partitioning = false)
+-- name: kept_candidates
+-- The same where no file is at hand.
+CREATE OR REPLACE TEMP VIEW core_candidates AS
+SELECT *, NULL::VARCHAR AS contributor_text, NULL::VARCHAR AS reject_reason
+FROM core_kept_usage
+WHERE hash(request_id) IN (SELECT id_hash FROM core_repeated_ids)
+
+-- name: id_hashes
+-- Of the ids of a batch. The day is not in the hash: an id that occurs on two days only adds candidates.
+SELECT hash(request_id) AS id_hash
+FROM core_ids
+WHERE request_id IS NOT NULL AND (getvariable('reads_whole_files') OR day_number BETWEEN $first_day AND $last_day)
+
+-- name: repeated_ids
+-- The hashes of the ids of several batches, in files of text.
+CREATE OR REPLACE TEMP VIEW core_repeated_ids AS
+SELECT id_hash
+FROM read_csv(
+  getvariable('repeated_ids'), columns = {'id_hash': 'UBIGINT'}, auto_detect = false, header = false,
+  max_line_size = 100, buffer_size = 1000000, hive_partitioning = false
+)
 
 -- name: find_candidates
--- The whole records of the ids of several batches. In a file DuckDB knows how few they are: without it, it prepares the
--- windows of `sum` for all records that are read, which takes ten times as long.
+-- The whole records of the ids of several batches, as they are read. What is inserted into a table, also a temporary one,
+-- stays in memory until the transaction ends; a file does not.
 COPY (
-  SELECT
-    usage.* EXCLUDE (visibility, contributor, contributor_text),
-    usage.visibility AS own_visibility,
-    coalesce(usage.contributor, contributor_id(usage.contributor_text)) AS contributor,
-    core_models.model_permaslug,
-    -- A copy that must not be published wins: private before withheld before public.
-    list_position(['public', 'withheld', 'private'], coalesce(usage.visibility, core_models.visibility)) AS secrecy
-  FROM core_identified_usage AS usage
-  JOIN core_models ON usage.model = core_models.model AND core_models.is_valid
-  WHERE usage.day_number BETWEEN $first_day AND $last_day
-    AND hash(usage.request_id) IN (SELECT id_hash FROM read_parquet($ids, hive_partitioning = false))
-    AND usage.day_number IN (SELECT day_number FROM core_touched_days)
-) TO $path (FORMAT parquet)
+  SELECT * EXCLUDE (contributor_text) REPLACE (coalesce(contributor, contributor_id(contributor_text)) AS contributor)
+  FROM core_candidates
+  WHERE getvariable('reads_whole_files') OR day_number BETWEEN $first_day AND $last_day
+) TO $path (FORMAT parquet, ROW_GROUP_SIZE 20480)
 
 -- name: sum
 -- Whole records decide, not the hashes of their ids. Sums are written as text, for Parquet has no integer of 128 bits.
 COPY (
-  WITH copy AS (
+  WITH candidate AS (
+    SELECT
+      usage.* EXCLUDE (visibility),
+      usage.visibility AS own_visibility,
+      core_models.model_permaslug,
+      -- A copy that must not be published wins: private before withheld before public.
+      list_position(['public', 'withheld', 'private'], coalesce(usage.visibility, core_models.visibility)) AS secrecy
+    FROM read_parquet($candidates, hive_partitioning = false) AS usage
+    JOIN core_models ON usage.model = core_models.model AND core_models.is_valid
+    WHERE usage.reject_reason IS NULL AND usage.day_number IN (SELECT day_number FROM core_touched_days)
+  ),
+  copy AS (
     SELECT
       *,
       row_number() OVER best_first AS position,
       row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok)
         AS content,
       first_value(content) OVER best_first AS best_content
-    FROM read_parquet($candidates, hive_partitioning = false)
+    FROM candidate
     WINDOW best_first AS (
       PARTITION BY day_number, request_id
       ORDER BY

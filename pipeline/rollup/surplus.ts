@@ -1,16 +1,21 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { counted } from '../base/numbers.ts'
+import { readStatement } from '../base/statements.ts'
 import { type GroupedFile, regroup } from '../raw/files/group.ts'
-import { defineUsage } from '../raw/ingest.ts'
+import { defineRepeatedUsage, defineUsage } from '../raw/ingest.ts'
 import type { Source } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
+import { writeRepeated } from './repeated-ids.ts'
 import { IDS_PER_SUM, RECORDS_PER_BATCH } from './surplus-sizes.ts'
 
+/** The records with a request id that a file has on a day to compare. */
 export interface IdentifiedDay extends Record<string, bigint | number> {
   day_number: bigint
   file_id: number
   records: bigint
+  /** On all days. */
+  file_records: bigint
 }
 
 /** The statements that define a view over files and stored records, or over stored records alone. */
@@ -21,6 +26,7 @@ interface View {
 
 // Apart, because DuckDB plans all that reads the files for each view that is defined, needed or not.
 const IDS: View = { all: 'surplus/ids', kept: 'surplus/kept_ids' }
+const CANDIDATES: View = { all: 'surplus/candidates', kept: 'surplus/kept_candidates' }
 const RECORDS: View = { all: 'surplus/identified_usage', kept: 'surplus/identified_kept' }
 
 export type RecordsPlace = GroupedFile | { kept: string }
@@ -35,7 +41,8 @@ interface Batch {
   first_day: bigint
   last_day: bigint
   records: bigint
-  files: Set<number>
+  /** How many records they have on all days. */
+  files: Map<number, bigint>
 }
 
 export interface SurplusOptions {
@@ -43,6 +50,14 @@ export interface SurplusOptions {
   /** Files in this folder are overwritten. */
   scratchFolder: string
   request: Pick<RollupRequest, 'onProgress' | 'onStage'>
+}
+
+/** The source whose records are compared, and where they lie. */
+interface Compared {
+  database: Database
+  scratchFolder: string
+  source: Source
+  places: ReadonlyMap<number, RecordsPlace>
 }
 
 /** Finds duplicates on `days` and replaces the surplus of the touched days in the state (DESIGN.md §6.7). */
@@ -55,55 +70,75 @@ export async function findSurplus(
   await database.run('surplus/forget')
   await database.run('surplus/create_kept')
   const stage = `find duplicates of ${source.name}`
-  const scratch = (name: string) => join(scratchFolder, `${name}.parquet`)
-  const sums: string[] = []
-  let pending: Repeated[] = []
-  const sum = async () => {
-    const path = scratch(`surplus-${sums.length}`)
-    await sumSurplus(source, pending, places, { database, candidates: scratch('candidates'), path })
-    sums.push(path)
-    pending = []
-  }
   const work = batches(days)
-  for (const [position, batch] of work.entries()) {
-    const report = (share: number) =>
-      request.onProgress({ stage, share: (position + share) / work.length, bytes: undefined })
-    const path = scratch(`repeated-ids-${pending.length}`)
-    await defineRecordsOf(database, source, await readKept(database, batch, places), IDS)
-    const range = { first_day: batch.first_day, last_day: batch.last_day }
-    await database.runWithProgress('surplus/find_ids', { ...range, path }, report)
-    const [counts] = await database.rows<{ ids: bigint }>('surplus/count_ids', { path })
-    if (counts === undefined || counts.ids === 0n) continue
-    pending.push({ batch, path, ids: counts.ids })
-    if (pending.reduce((found, { ids }) => found + ids, 0n) >= IDS_PER_SUM) await sum()
-  }
-  if (pending.length > 0) await sum()
-  if (sums.length > 0) await database.run('surplus/keep', { paths: sums })
+  const report = (done: number) => request.onProgress({ stage, share: done / work.length, bytes: undefined })
+  const paths = await sumBatches({ database, scratchFolder, source, places }, work, report)
+  if (paths.length > 0) await database.run('surplus/keep', { paths })
   if (work.length === 0) return
   const count = new Set(days.map((day) => day.day_number)).size
   request.onStage({ stage, detail: `${counted(count, 'day')} compared` })
+}
+
+/** Writes what duplicates counted too much into files, each of several batches, and returns their paths. */
+async function sumBatches(
+  compared: Compared,
+  work: readonly Batch[],
+  report: (done: number) => void,
+): Promise<string[]> {
+  const sums: string[] = []
+  let pending: Repeated[] = []
+  const sum = async () => {
+    const path = join(compared.scratchFolder, `surplus-${sums.length}.parquet`)
+    await sumSurplus(compared, pending, path)
+    sums.push(path)
+    pending = []
+  }
+  for (const [position, batch] of work.entries()) {
+    const repeated = await findRepeated(compared, batch, `repeated-ids-${pending.length}.csv`)
+    report(position + 1)
+    if (repeated.ids === 0) continue
+    pending.push(repeated)
+    if (pending.reduce((found, { ids }) => found + ids, 0) >= IDS_PER_SUM) await sum()
+  }
+  if (pending.length > 0) await sum()
+  return sums
 }
 
 /** The ids that occur twice in a batch: how many they are, and the file that has their hashes. */
 interface Repeated {
   batch: Batch
   path: string
-  ids: bigint
+  ids: number
+}
+
+async function findRepeated(compared: Compared, batch: Batch, name: string): Promise<Repeated> {
+  const { database, scratchFolder } = compared
+  const path = join(scratchFolder, name)
+  const range = await defineBatch(compared, batch, IDS)
+  const hashes = await database.numbers('surplus/id_hashes', range)
+  return { batch, path, ids: await writeRepeated(hashes, Number(batch.records), path) }
 }
 
 /** Writes what the copies with repeated ids of several batches counted too much into the file `path`. */
-async function sumSurplus(
-  source: Source,
-  repeated: readonly Repeated[],
-  places: ReadonlyMap<number, RecordsPlace>,
-  { database, candidates, path }: { database: Database; candidates: string; path: string },
-): Promise<void> {
-  const batch = joined(repeated.map((each) => each.batch))
-  await defineRecordsOf(database, source, await readKept(database, batch, places), RECORDS)
-  const range = { first_day: batch.first_day, last_day: batch.last_day }
-  const ids = repeated.map((each) => each.path)
-  await database.run('surplus/find_candidates', { ...range, ids, path: candidates })
+async function sumSurplus(compared: Compared, repeated: readonly Repeated[], path: string): Promise<void> {
+  const { database, scratchFolder } = compared
+  await database.setVariable(
+    'repeated_ids',
+    repeated.map((each) => each.path),
+  )
+  await database.run('surplus/repeated_ids')
+  const candidates = join(scratchFolder, 'candidates.parquet')
+  const range = await defineBatch(compared, joined(repeated.map(({ batch }) => batch)), CANDIDATES)
+  await database.run('surplus/find_candidates', { ...range, path: candidates })
   await database.run('surplus/sum', { candidates, path })
+}
+
+/** Defines a view over the records of a batch, and returns the days that are wanted of them. */
+async function defineBatch({ database, source, places }: Compared, batch: Batch, view: View) {
+  await defineRecordsOf(database, source, await readKept(database, batch, places), view)
+  const inFiles = [...batch.files.values()].reduce((sum, records) => sum + records, 0n)
+  await database.setVariable('reads_whole_files', inFiles === batch.records)
+  return { first_day: batch.first_day, last_day: batch.last_day }
 }
 
 /** A day is in one batch. */
@@ -111,16 +146,16 @@ function batches(days: readonly IdentifiedDay[]): Batch[] {
   const result: Batch[] = []
   for (const [day_number, ofDay] of Map.groupBy(days, (day) => day.day_number)) {
     const records = ofDay.reduce((sum, day) => sum + day.records, 0n)
-    const files = ofDay.map((day) => day.file_id)
     const current = result.at(-1)
-    const isShared = files.some((file) => current?.files.has(file))
+    const isShared = ofDay.some(({ file_id }) => current?.files.has(file_id))
     const limit = RECORDS_PER_BATCH[isShared ? 'ofSharedFiles' : 'usual']
     if (current === undefined || current.records + records > limit) {
-      result.push({ first_day: day_number, last_day: day_number, records, files: new Set(files) })
+      const files = new Map(ofDay.map((day) => [day.file_id, day.file_records]))
+      result.push({ first_day: day_number, last_day: day_number, records, files })
     } else {
       current.last_day = day_number
       current.records += records
-      for (const file of files) current.files.add(file)
+      for (const { file_id, file_records } of ofDay) current.files.set(file_id, file_records)
     }
   }
   return result
@@ -132,7 +167,7 @@ function joined(all: readonly Batch[]): Batch {
     first_day: all.at(0)?.first_day ?? 0n,
     last_day: all.at(-1)?.last_day ?? 0n,
     records: all.reduce((sum, batch) => sum + batch.records, 0n),
-    files: new Set(all.flatMap((batch) => [...batch.files])),
+    files: new Map(all.flatMap((batch) => [...batch.files])),
   }
 }
 
@@ -142,7 +177,7 @@ async function readKept(
   { files, first_day, last_day }: Batch,
   places: ReadonlyMap<number, RecordsPlace>,
 ): Promise<GroupedFile[]> {
-  const wanted = [...files].flatMap((id) => places.get(id) ?? [])
+  const wanted = [...files.keys()].flatMap((id) => places.get(id) ?? [])
   const paths = wanted.flatMap((place) => ('kept' in place ? [place.kept] : []))
   // Records of an earlier batch may stay: they are of other days.
   if (paths.length > 0) {
@@ -152,7 +187,7 @@ async function readKept(
   return wanted.flatMap((place) => ('kept' in place ? [] : [place]))
 }
 
-/** Defines the view `core_identified_usage`, or with `IDS` the view `core_ids`, over existing files and stored records. */
+/** Defines the view `core_identified_usage`, or another one, over existing files and stored records. */
 export async function defineRecordsOf(
   database: Database,
   source: Source,
@@ -160,7 +195,11 @@ export async function defineRecordsOf(
   view: View = RECORDS,
 ): Promise<void> {
   const groups = regroup(places)
-  if (groups.length === 0) return database.run(view.kept)
-  await defineUsage(database, source, groups)
-  await database.run(view.all)
+  const definition = groups.length === 0 ? view.kept : view.all
+  if (groups.length > 0) await (view === CANDIDATES ? defineRepeatedUsage : defineUsage)(database, source, groups)
+  await database.define(
+    view.all,
+    readStatement(definition),
+    groups.map(({ types }) => types),
+  )
 }

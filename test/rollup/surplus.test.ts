@@ -9,7 +9,7 @@ import { tries } from '../support/property.ts'
 
 vi.mock('../../pipeline/rollup/surplus-sizes.ts', () => ({
   RECORDS_PER_BATCH: { usual: 2n, ofSharedFiles: 5n },
-  IDS_PER_SUM: 2n,
+  IDS_PER_SUM: 2,
 }))
 
 const PLANS = tries({ share: 2, seed: 2 })

@@ -30,8 +30,8 @@ export const rollup: Mutant[] = [
     promise:
       'Duplicates of a date are subtracted once, also if its files have records of dates that are compared later.',
     file: 'pipeline/rollup/surplus.sql',
-    find: 'WHERE usage.day_number BETWEEN $first_day AND $last_day\n    AND hash',
-    replace: 'WHERE $first_day <= $last_day\n    AND hash',
+    find: "FROM core_candidates\n  WHERE getvariable('reads_whole_files') OR day_number BETWEEN $first_day AND $last_day",
+    replace: 'FROM core_candidates\n  WHERE $first_day <= $last_day',
     tests: ['test/rollup/surplus.test.ts'],
   },
   {
