@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
   type DuckDBConnection,
+  type DuckDBDataChunk,
   DuckDBInstance,
   type DuckDBMaterializedResult,
   type DuckDBValue,
@@ -121,17 +122,26 @@ export class Database {
 
   /** Like `rows`, in batches, for more rows than fit in memory. Run no other statement until the last batch. */
   async *stream<Row extends Record<string, JS>>(name: string, parameters: SqlParameters = {}): AsyncIterable<Row[]> {
-    const sql = readStatement(name)
-    const result = await this.#guard(async () => {
-      await this.#defineMacros(sql)
-      return this.#connection.stream(sql, bind(parameters))
-    })
+    const result = await this.#stream(name, parameters)
     yield* result.yieldRowObjectJs() as AsyncIterable<Row[]>
   }
 
   /** The 64-bit numbers that a named statement selects, none of them NULL, in pieces of some 2000. */
   async numbers(name: string, parameters: SqlParameters = {}): Promise<Iterable<BigUint64Array>> {
-    return numbersOf(await this.#guard(() => this.#query(readStatement(name), parameters)))
+    const result = await this.#guard(() => this.#query(readStatement(name), parameters))
+    return Array.from({ length: result.chunkCount }, (_, position) => numbersOf(result.getChunk(position)))
+  }
+
+  /** The same for more numbers than fit in memory, in a fifth more time. Run no other statement until the last piece. */
+  async *streamNumbers(name: string, parameters: SqlParameters = {}): AsyncIterable<BigUint64Array> {
+    const result = await this.#stream(name, parameters)
+    for (
+      let chunk = await result.fetchChunk();
+      chunk !== null && chunk.rowCount > 0;
+      chunk = await result.fetchChunk()
+    ) {
+      yield numbersOf(chunk)
+    }
   }
 
   async setVariable(name: string, value: SqlValue): Promise<void> {
@@ -199,6 +209,14 @@ export class Database {
     this.#instance.closeSync()
   }
 
+  async #stream(name: string, parameters: SqlParameters) {
+    const sql = readStatement(name)
+    return this.#guard(async () => {
+      await this.#defineMacros(sql)
+      return this.#connection.stream(sql, bind(parameters))
+    })
+  }
+
   /** Prepares and runs a statement. DuckDB's `run` with values takes one step more, to look for further statements. */
   async #query(sql: string, parameters: SqlParameters): Promise<DuckDBMaterializedResult> {
     await this.#defineMacros(sql)
@@ -247,11 +265,10 @@ function rowsOf(result: DuckDBMaterializedResult): Record<string, JS>[] {
   return rows
 }
 
-function* numbersOf(result: DuckDBMaterializedResult): Iterable<BigUint64Array> {
-  for (let position = 0; position < result.chunkCount; position += 1) {
-    const column = result.getChunk(position).getColumnVector(0)
-    if ('items' in column && column.items instanceof BigUint64Array) yield column.items
-  }
+function numbersOf(chunk: DuckDBDataChunk): BigUint64Array {
+  const column = chunk.getColumnVector(0)
+  if ('items' in column && column.items instanceof BigUint64Array) return column.items
+  throw new Error('the first column of the statement is not of UBIGINT')
 }
 
 /** Turns DuckDB's errors about memory and its own file into advice about settings. */

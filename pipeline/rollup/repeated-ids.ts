@@ -8,12 +8,16 @@ const [LEAST_BITS, MOST_BITS] = [2 ** 10, 2 ** 30]
  * Writes the hashes that occur a second time into a file, a line for each, and returns how many these are. A few others
  * are among them. DuckDB would take longer to count groups of hashes.
  */
-export async function writeRepeated(pieces: Iterable<BigUint64Array>, hashes: number, path: string): Promise<number> {
+export async function writeRepeated(
+  pieces: Iterable<BigUint64Array> | AsyncIterable<BigUint64Array>,
+  hashes: number,
+  path: string,
+): Promise<number> {
   const filter = new HashFilter(hashes)
   const file = await open(path, 'w')
   let count = 0
   try {
-    for (const piece of pieces) {
+    for await (const piece of pieces) {
       const repeated = filter.add(piece)
       if (repeated.length > 0) await file.write(`${repeated.join('\n')}\n`)
       count += repeated.length

@@ -7,7 +7,7 @@ import { defineRepeatedUsage, defineUsage } from '../raw/ingest.ts'
 import type { Source } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
 import { writeRepeated } from './repeated-ids.ts'
-import { IDS_PER_SUM, RECORDS_PER_BATCH } from './surplus-sizes.ts'
+import { HASHES_IN_MEMORY, IDS_PER_SUM, RECORDS_PER_BATCH } from './surplus-sizes.ts'
 
 /** The records with a request id that a file has on a day to compare. */
 export interface IdentifiedDay extends Record<string, bigint | number> {
@@ -115,7 +115,8 @@ async function findRepeated(compared: Compared, batch: Batch, name: string): Pro
   const { database, scratchFolder } = compared
   const path = join(scratchFolder, name)
   const range = await defineBatch(compared, batch, IDS)
-  const hashes = await database.numbers('surplus/id_hashes', range)
+  const isLarge = batch.records > HASHES_IN_MEMORY
+  const hashes = await database[isLarge ? 'streamNumbers' : 'numbers']('surplus/id_hashes', range)
   return { batch, path, ids: await writeRepeated(hashes, Number(batch.records), path) }
 }
 

@@ -1,7 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { BuildError } from '../../pipeline/base/errors.ts'
-import { parseJson } from '../../pipeline/base/json.ts'
+import { parseJson, toJson, toJsonPieces } from '../../pipeline/base/json.ts'
 import { readJsonText } from '../../pipeline/base/json-text.ts'
 import { seededRandom } from '../../pipeline/raw/sample/random.ts'
 import { mutate } from '../support/mutants.ts'
@@ -138,4 +139,19 @@ describe('a JSON text as we write it', () => {
     const close = Array.from({ length: levels }, (_, level) => `${list(levels - 1 - level)}]`)
     return `${[...open.slice(0, -1), `${open.at(-1)}]`, ...close.slice(1)].join('\n')}\n`
   }
+})
+
+it('is the same text in pieces', async () => {
+  const value = fc.object({
+    withNullPrototype: false,
+    values: [fc.string(), fc.integer(), fc.boolean(), fc.constantFrom(null, undefined)],
+  })
+  await fc.assert(
+    fc.asyncProperty(value, async (each) => {
+      expect((await Array.fromAsync(toJsonPieces(each))).join('')).toBe(toJson(each))
+    }),
+    { numRuns: 500 },
+  )
+  const dated = { at: new Date(0), list: [[], {}, [{ at: new Date(0) }]], none: {} }
+  expect((await Array.fromAsync(toJsonPieces(dated))).join('')).toBe(toJson(dated))
 })

@@ -9,6 +9,7 @@ import { tries } from '../support/property.ts'
 
 vi.mock('../../pipeline/rollup/surplus-sizes.ts', () => ({
   RECORDS_PER_BATCH: { usual: 2n, ofSharedFiles: 5n },
+  HASHES_IN_MEMORY: 3n,
   IDS_PER_SUM: 2,
 }))
 
