@@ -125,6 +125,8 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     if (groups.length > 0 && isOfSums(source)) await checkNotRestated(database, keptFiles(known, compared, decisions))
     const update = { source, compared, decisions, groups, links }
     await settle(update, request, options)
+    // What follows reads sums alone.
+    await chooseThreads(database, [])
     return hasIds
   } catch (error) {
     throw await links.naming(error)
