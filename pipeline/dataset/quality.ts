@@ -46,9 +46,12 @@ export interface SourceWithoutIds {
   accepted_records: number
 }
 
+type SetAside = Omit<Excluded, 'records' | 'tokens'> & { records: number; tokens: string }
+
 /** Counts the records that are not in the sums by reason, and those whose token counts contradict each other. */
 export class Account {
-  readonly #excluded: Excluded[] = []
+  /** As the maintainer reads them: there may be 300,000, so that no copy is made. */
+  readonly #excluded: SetAside[] = []
   readonly #rejectedInFiles: RejectedInFile[] = []
   readonly #oldCounts: OldCounts[] = []
   readonly #compared: ComparedRecords[] = []
@@ -56,8 +59,8 @@ export class Account {
   readonly sourcesWithoutIds: SourceWithoutIds[] = []
   #rowsOfSums: ReturnType<Account['rejectedOf']> | undefined
 
-  add(records: Excluded): void {
-    this.#excluded.push(records)
+  add({ records, tokens, ...rest }: Excluded): void {
+    this.#excluded.push({ ...rest, records: Number(records), tokens: tokens.toString() })
   }
 
   addFile(records: RejectedInFile): void {
@@ -159,7 +162,7 @@ export class Account {
       .map(([model, entries]) => ({
         model,
         records: sumRecords(entries),
-        tokens: entries.reduce((sum, entry) => sum + entry.tokens, 0n),
+        tokens: entries.reduce((sum, entry) => sum + BigInt(entry.tokens), 0n),
       }))
       .sort((a, b) => (a.tokens === b.tokens ? (a.model < b.model ? -1 : 1) : a.tokens > b.tokens ? -1 : 1))
       .map(({ model, records, tokens }) => ({ model, records, tokens: tokens.toString() }))
@@ -179,17 +182,13 @@ export class Account {
 
   /** The report for the maintainer alone, with names of sources, files and models. */
   get detail(): {
-    set_aside: unknown[]
+    set_aside: readonly unknown[]
     rejected_in_files: unknown[]
     token_parts_disagree: Disagreement[]
     reading_notes: unknown[]
   } {
     return {
-      set_aside: this.#excluded.map(({ records, tokens, ...rest }) => ({
-        ...rest,
-        records: Number(records),
-        tokens: tokens.toString(),
-      })),
+      set_aside: this.#excluded,
       rejected_in_files: this.#rejectedInFiles.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
       token_parts_disagree: this.disagreements,
       reading_notes: this.#notes.map(({ records, ...rest }) => ({ ...rest, records: Number(records) })),
@@ -237,6 +236,6 @@ function totalsOf(rows: readonly ComparedRecords[]): Pick<Disagreement, 'tokens'
   return { tokens: `${tokens}`, product_total: rows.some((row) => row.product_total !== null) ? `${total}` : null }
 }
 
-function sumRecords(entries: readonly { records: bigint }[]): number {
-  return Number(entries.reduce((sum, entry) => sum + entry.records, 0n))
+function sumRecords(entries: readonly { records: bigint | number }[]): number {
+  return entries.reduce((sum, { records }) => sum + Number(records), 0)
 }
