@@ -10,7 +10,7 @@ INSTALLED := node_modules/.installed
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 QUIET = --disable-warning=ExperimentalWarning
 RUN = @node $(QUIET)
-# The program keeps what was compiled in the same place, but by then Node has read its first file.
+# cli.ts turns on the same cache, but Node has compiled that file by then.
 PROGRAM = @NODE_COMPILE_CACHE=node_modules/.cache/compiled node $(QUIET)
 CLI = $(PROGRAM) pipeline/cli.ts
 # Smaller halves of V8's young heap: a build of many files or days takes 100 MB less, and no more time.

@@ -28,9 +28,8 @@ SET lock_configuration = true;
 -- name: set_threads
 SET threads = $threads
 
--- name: reset_threads
--- One for each core.
-RESET threads
+-- name: threads
+SELECT current_setting('threads') AS threads
 
 -- name: set_time_zone
 -- The zone, an IANA name, of text and timestamps without an offset.

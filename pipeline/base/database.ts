@@ -41,23 +41,23 @@ export class Database {
   readonly #instance: DuckDBInstance
   readonly #path: string
   readonly #signal: AbortSignal
-  readonly #threads: number | undefined
   /** Variables and views that are already set. Not setting them again saves half of the statements of a long build. */
   readonly #variables = new Map<string, SqlValue>()
   readonly #definitions = new Map<string, string>()
   readonly #macros = new Set<string>()
+  #threads: 'one' | 'all' = 'all'
+  #allThreads = 1n
   readonly #interrupt = () => this.#connection.interrupt()
 
   private constructor(
     instance: DuckDBInstance,
     connection: DuckDBConnection,
-    { path, signal, threads }: Pick<DatabaseOptions, 'path' | 'signal' | 'threads'>,
+    { path, signal }: Pick<DatabaseOptions, 'path' | 'signal'>,
   ) {
     this.#instance = instance
     this.#connection = connection
     this.#path = path
     this.#signal = signal
-    this.#threads = threads
     signal.addEventListener('abort', this.#interrupt)
   }
 
@@ -160,11 +160,10 @@ export class Database {
 
   /** Works with one thread from now on, or again with as many as there were when it was opened. */
   async useThreads(count: 'one' | 'all'): Promise<void> {
-    if (this.#definitions.get('threads') === count) return
-    if (count === 'one') await this.run('database/set_threads', { threads: 1 })
-    else if (this.#threads === undefined) await this.run('database/reset_threads')
-    else await this.run('database/set_threads', { threads: this.#threads })
-    this.#definitions.set('threads', count)
+    if (this.#threads === count) return
+    if (count === 'one') this.#allThreads = (await this.rows<{ threads: bigint }>('database/threads'))[0]?.threads ?? 1n
+    await this.run('database/set_threads', { threads: count === 'one' ? 1 : this.#allThreads })
+    this.#threads = count
   }
 
   /** Sets the time zone for times without an offset, in text or in timestamps. */

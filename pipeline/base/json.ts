@@ -229,7 +229,7 @@ export function toJson(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
-/** The same text in pieces, for a value that is large: as one string it would be in memory twice more. */
+/** The same text in pieces, so that the text of a large value is never in memory as a whole. */
 export async function* toJsonPieces(value: unknown): AsyncIterable<string> {
   let text = ''
   for (const piece of piecesOf(value, '\n')) {

@@ -2,8 +2,7 @@ import type { Database } from '../base/database.ts'
 import type { TableChanges } from '../contract/change-log.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { type TableRows, tableChanges } from '../dataset/change-log.ts'
-import { readRows } from '../dataset/read-rows.ts'
-import { placeOfRows } from './read-back.ts'
+import { placeOfRows, readChangedDates } from './read-back.ts'
 import { loadRelease, readPeriods } from './verify.ts'
 
 /**
@@ -19,11 +18,8 @@ export async function changesSince(
   const { folder, manifest } = previous
   const { path, release } = await placeOfRows(folder, 'daily')
   if (release !== undefined) return tableChanges(await loadRelease(database, folder), ranking)
-  await database.run('data-files/create_changed_dates', { path })
-  const before = await readRows<'daily'>(database, 'data-files/read_changed_dates', { path })
-  const dates = await database.rows<{ date: string }>('data-files/changed_dates')
-  const changed = new Set(dates.map(({ date }) => date))
+  const before = await readChangedDates(database, path)
   const periods = await readPeriods(database, folder, manifest)
-  const rows = ranking.rows.filter(({ date }) => changed.has(date))
-  return tableChanges({ rows: before, periods }, { ...ranking, rows })
+  const rows = ranking.rows.filter(({ date }) => before.dates.has(date))
+  return tableChanges({ rows: before.rows, periods }, { ...ranking, rows })
 }

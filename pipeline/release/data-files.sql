@@ -27,23 +27,19 @@ FROM read_parquet($path, hive_partitioning = false)
 GROUP BY file_row_number // 2000
 ORDER BY file_row_number // 2000
 
--- name: create_changed_dates
+-- name: changed_dates
 -- The dates on which a file and out_rankings_daily have different rows.
-CREATE OR REPLACE TEMP TABLE out_changed_dates AS
-SELECT DISTINCT date
+SELECT DISTINCT strftime(date, '%Y-%m-%d') AS date
 FROM (SELECT date, model_permaslug, total_tokens, true AS has_it FROM read_parquet($path, hive_partitioning = false))
 FULL JOIN (SELECT date, model_permaslug, total_tokens, true AS gets_it FROM out_rankings_daily)
   USING (date, model_permaslug, total_tokens)
 WHERE has_it IS NULL OR gets_it IS NULL
 
--- name: changed_dates
-SELECT strftime(date, '%Y-%m-%d') AS date FROM out_changed_dates ORDER BY date
-
--- name: read_changed_dates
--- The rows of a file on these dates.
+-- name: read_dates
+-- The rows of a file on some dates.
 SELECT to_json(list([strftime(date, '%Y-%m-%d'), model_permaslug, total_tokens::VARCHAR] ORDER BY file_row_number)) AS rows
 FROM read_parquet($path, hive_partitioning = false)
-WHERE date IN (FROM out_changed_dates)
+WHERE date IN (SELECT unnest($dates)::DATE)
 GROUP BY file_row_number // 2000
 ORDER BY file_row_number // 2000
 

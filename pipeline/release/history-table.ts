@@ -6,7 +6,6 @@ import { BuildError, naming } from '../base/errors.ts'
 import { type Files, isThere, readIfAny } from '../base/files.ts'
 import { gzip } from '../base/gzip.ts'
 import { parse } from '../base/json.ts'
-
 import { type Manifest, ReleaseName } from '../contract/manifest.ts'
 import type { HISTORY_FILES } from '../contract/published-paths.ts'
 import { DATASET_VERSION } from '../contract/ranking.ts'

@@ -122,6 +122,23 @@ export async function hashParquet(database: Database, path: string, table: Table
   })
 }
 
+/**
+ * The dates on which a daily Parquet file and the table `out_rankings_daily` have different rows, and the file's rows on
+ * them. Throws `BuildError` as `readParquet` does.
+ */
+export async function readChangedDates(
+  database: Database,
+  path: string,
+): Promise<{ dates: ReadonlySet<string>; rows: RankingRow[] }> {
+  return naming(path, 'Parquet', async () => {
+    await checkTypes(database, path, DAYS, { statement: 'data-files/columns', parameters: { path } })
+    const found = await database.rows<{ date: string }>('data-files/changed_dates', { path })
+    const dates = found.map(({ date }) => date)
+    const rows = dates.length === 0 ? [] : await readRows(database, 'data-files/read_dates', { path, dates })
+    return { dates: new Set(dates), rows }
+  })
+}
+
 /** Reads rows in file order. Throws `BuildError` for a damaged file or wrong columns or types. */
 export async function readParquet<T extends Table = 'daily'>(
   database: Database,

@@ -1,6 +1,7 @@
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
+import { SharedTexts } from '../base/shared-texts.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { UsageSource } from '../raw/engine.ts'
 import type { ComparedRecords, ExclusionReason, KeySpendRow, RejectReason } from '../raw/records.ts'
@@ -42,30 +43,20 @@ export async function deliver(database: Database, source: UsageSource, request: 
     records: bigint
     tokens: bigint
   }
-  const texts = new Map<string, string>()
+  const texts = new SharedTexts()
   for await (const rows of database.stream<Row>('result/excluded')) {
     for (const { date, model_permaslug, reason, ...row } of rows) {
-      const [day, model] = [onceIn(texts, date ?? undefined), onceIn(texts, model_permaslug ?? undefined)]
       request.onExcluded({
         source: source.name,
-        date: day,
-        model_permaslug: model,
-        reason: onceIn(texts, reason),
+        date: date === null ? undefined : texts.of(date),
+        model_permaslug: model_permaslug === null ? undefined : texts.of(model_permaslug),
+        reason: texts.of(reason),
         ...row,
       })
     }
   }
   await database.run('result/deliver')
   await database.script('result/forget')
-}
-
-/** The same string for equal texts: DuckDB gives each row strings of its own, and there may be 300,000 rows. */
-function onceIn<Text extends string | undefined>(texts: Map<string, string>, text: Text): Text {
-  if (text === undefined) return text
-  const known = texts.get(text)
-  if (known !== undefined) return known as Text
-  texts.set(text, text)
-  return text
 }
 
 /** Adds what each contributor has of a source's public usage. */

@@ -18,16 +18,25 @@ export interface IdentifiedDay extends Record<string, bigint | number> {
   file_records: bigint
 }
 
-/** The statements that define a view over files and stored records, or over stored records alone. */
+/** How a view over files and stored records is defined, and one over stored records alone. */
 interface View {
+  defineFiles: typeof defineUsage
   all: string
   kept: string
 }
 
 // Apart, because DuckDB plans all that reads the files for each view that is defined, needed or not.
-const IDS: View = { all: 'surplus/ids', kept: 'surplus/kept_ids' }
-const CANDIDATES: View = { all: 'surplus/candidates', kept: 'surplus/kept_candidates' }
-const RECORDS: View = { all: 'surplus/identified_usage', kept: 'surplus/identified_kept' }
+const IDS: View = { defineFiles: defineUsage, all: 'surplus/ids', kept: 'surplus/kept_ids' }
+const CANDIDATES: View = {
+  defineFiles: defineRepeatedUsage,
+  all: 'surplus/candidates',
+  kept: 'surplus/kept_candidates',
+}
+const RECORDS: View = {
+  defineFiles: defineUsage,
+  all: 'surplus/identified_usage',
+  kept: 'surplus/identified_kept',
+}
 
 export type RecordsPlace = GroupedFile | { kept: string }
 
@@ -197,7 +206,7 @@ export async function defineRecordsOf(
 ): Promise<void> {
   const groups = regroup(places)
   const definition = groups.length === 0 ? view.kept : view.all
-  if (groups.length > 0) await (view === CANDIDATES ? defineRepeatedUsage : defineUsage)(database, source, groups)
+  if (groups.length > 0) await view.defineFiles(database, source, groups)
   await database.define(
     view.all,
     readStatement(definition),

@@ -28,7 +28,7 @@ it('a database that cannot be opened is not called damaged because of words in i
   expect(error).not.toBeInstanceOf(UnreadableDatabaseError)
 })
 
-it('a database uses the given number of threads', async () => {
+it('a database uses the given number of threads, or one for a while', async () => {
   const path = join((await newWorkspace()).root, 'build.duckdb')
   const { signal } = new AbortController()
   const temporaryFolder = join(dirname(path), 'spill')
@@ -38,6 +38,11 @@ it('a database uses the given number of threads', async () => {
     database.execute(`SELECT if(current_setting('threads') = ${threads}, 1, error('another number'))`)
   await demand(3)
   await expect(demand(4)).rejects.toThrow('another number')
+  await database.confine([temporaryFolder])
+  await database.useThreads('one')
+  await demand(1)
+  await database.useThreads('all')
+  await demand(3)
 })
 
 it('views are defined again only for other SQL, other types or after a rollback', async () => {

@@ -1,4 +1,4 @@
-/** Gzip in blocks: whatever is known of another text, the bytes are those of the text alone. */
+/** Gzip in blocks. A known file of another text saves time and never changes a byte. */
 import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'

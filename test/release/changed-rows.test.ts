@@ -1,8 +1,9 @@
 /** What changes from a release to a ranking, by the dates that differ, against all rows of both. */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
+import { BuildError } from '../../pipeline/base/errors.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { tableChanges } from '../../pipeline/dataset/change-log.ts'
@@ -38,6 +39,18 @@ it('is what a comparison of all rows says', async () => {
     ]
     expect(await changesSince({ folder, manifest: {} }, ranking, database)).toEqual(tableChanges(old, ranking))
   }
+})
+
+it('names a release that is damaged', async () => {
+  const path = join(root, 'rankings-daily.parquet')
+  const rows = dayOf('2025-01-01', () => 1)
+  await fill(rows)
+  await database.run('data-files/write_parquet', { path, metadata: {} })
+  await truncate(path, 100)
+  const changes = changesSince({ folder: root, manifest: {} }, { rows, periods: undefined }, database)
+  const error = await changes.catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(BuildError)
+  expect(`${error}`).toContain(`${path} cannot be read as Parquet`)
 })
 
 function dayOf(date: string, below: (count: number) => number): RankingRow[] {

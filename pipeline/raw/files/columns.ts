@@ -73,18 +73,6 @@ export function wholeHeader(head: string): string | undefined {
   return quotes % 2 === 0 ? line : undefined
 }
 
-const HEADERS = new Map<string, string>()
-
-/** The same text for all files with this header, and without the head that it is a part of: both would stay in memory. */
-export function sharedHeader(header: string): string {
-  const known = HEADERS.get(header)
-  if (known !== undefined) return known
-  const own = Buffer.from(header).toString()
-  if (HEADERS.size >= MOST_KNOWN_HEADERS) HEADERS.clear()
-  HEADERS.set(own, own)
-  return own
-}
-
 /** The columns of headers, which are the same in thousands of files. */
 const KNOWN_HEADERS = new Map<string, FileColumns | undefined>()
 const MOST_KNOWN_HEADERS = 100

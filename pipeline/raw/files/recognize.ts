@@ -1,11 +1,14 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: the first bytes of binary files.
 import { BuildError } from '../../base/errors.ts'
-import { sharedHeader, wholeHeader } from './columns.ts'
+import { SharedTexts } from '../../base/shared-texts.ts'
+import { wholeHeader } from './columns.ts'
 import { readHead } from './decompress.ts'
 import type { Compression, Format, InputFile, Layers } from './find.ts'
 
 const HEAD_BYTES = 4096
 const MOST_GZIPS = 3
+
+const HEADERS = new SharedTexts()
 
 /**
  * What a raw file is by its first bytes: the ending of its name decides only where they do not. Throws `BuildError` that
@@ -31,7 +34,8 @@ export async function recognize(file: InputFile): Promise<InputFile> {
     layers: layersOf(gzips, encoding),
     format,
     isDocument,
-    ...(header && { header: sharedHeader(header) }),
+    // A copy, because the header is a part of the head, which would stay in memory with it.
+    ...(header && { header: HEADERS.of(Buffer.from(header).toString()) }),
   }
 }
 
