@@ -48,9 +48,9 @@ export function endOf(start: string, grain: Grain): string {
   return grain === 'week' ? addDays(start, 7) : startOf(addDays(start, 31), 'month')
 }
 
-/** `Nov 19`, or `Nov 2026` with `months`. */
-export function tickName(instant: number, months: boolean): string {
-  const date = new Date(instant)
-  const month = MONTHS[date.getUTCMonth()] ?? ''
-  return months ? `${month} ${date.getUTCFullYear()}` : `${month} ${date.getUTCDate()}`
+/** `Nov 19`, `Nov 19, 2026` where a year begins on the axis, or `Nov 2026`. */
+export function tickName(date: Date, { isMonth, isNewYear }: { isMonth: boolean; isNewYear: boolean }): string {
+  const [month = '', year] = [MONTHS[date.getUTCMonth()], date.getUTCFullYear()]
+  if (isMonth) return `${month} ${year}`
+  return `${month} ${date.getUTCDate()}${isNewYear ? `, ${year}` : ''}`
 }

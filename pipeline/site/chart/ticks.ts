@@ -39,14 +39,17 @@ export function ticksOf(periods: readonly Period[], grain: Grain, most: number):
     const positions = dates.flatMap((date, position) => (step.has(date, position) ? [position] : []))
     return { step, positions }
   })
-  const { step, positions } = choices.find((choice) => choice.positions.length <= most) ?? choices.at(-1) ?? NONE
+  const { step, positions } = choices.find(({ positions: { length } }) => length > 0 && length <= most) ?? FIRST
+  let year: number | undefined
   return positions.map((position) => {
-    const instant = dates[position]?.getTime() ?? 0
-    return { position, text: tickName(instant, step.months === true) }
+    const date = dates[position] ?? new Date(0)
+    const isNewYear = date.getUTCFullYear() !== year
+    year = date.getUTCFullYear()
+    return { position, text: tickName(date, { isMonth: step.months === true, isNewYear }) }
   })
 }
 
-const NONE = { step: every(1), positions: [] }
+const FIRST = { step: every(1), positions: [0] }
 
 export type Measure = 'tokens' | 'share' | 'index' | 'rank'
 
