@@ -1,5 +1,5 @@
 /** Dates are texts `2026-11-19` in UTC, which compare as text. The machine's zone never matters. */
-const MILLISECONDS_PER_DAY = 86_400_000
+export const MILLISECONDS_PER_DAY = 86_400_000
 const FORM = /^\d{4}-\d{2}-\d{2}$/
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
@@ -49,8 +49,9 @@ export function endOf(start: string, grain: Grain): string {
 }
 
 /** `Nov 19`, `Nov 19, 2026` where a year begins on the axis, or `Nov 2026`. */
-export function tickName(date: Date, { isMonth, isNewYear }: { isMonth: boolean; isNewYear: boolean }): string {
-  const [month = '', year] = [MONTHS[date.getUTCMonth()], date.getUTCFullYear()]
-  if (isMonth) return `${month} ${year}`
-  return `${month} ${date.getUTCDate()}${isNewYear ? `, ${year}` : ''}`
+export function tickName(date: string, { isMonth, isNewYear }: { isMonth: boolean; isNewYear: boolean }): string {
+  const [year = '', month = '', day = ''] = date.split('-')
+  const name = MONTHS[Number(month) - 1] ?? ''
+  if (isMonth) return `${name} ${year}`
+  return `${name} ${Number(day)}${isNewYear ? `, ${year}` : ''}`
 }
