@@ -28,6 +28,7 @@ export function siteFacts(
     dataset: describeDataset(whole),
     release: `datasets/rankings-daily/v1/releases/${whole.release}/`,
     rows,
+    periods: undefined,
     models: modelFacts({ rows, periods: undefined }),
     index,
     paged: new Set(index.releases.map(({ release }) => release)),
