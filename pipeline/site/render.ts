@@ -8,6 +8,7 @@ import { explorePage } from './explore.ts'
 import type { SiteFacts } from './facts.ts'
 import { landingPage } from './landing.ts'
 import type { Page } from './layout.ts'
+import { leaderboardPages } from './leaderboards.ts'
 import { modelPages } from './model-page.ts'
 import { modelsPages } from './models.ts'
 
@@ -17,6 +18,7 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
   const pages = [
     landingPage(facts, { copyScript: names['copy.ts'] ?? '', code: codeSection(facts) }),
     explorePage(facts, names),
+    ...leaderboardPages(facts),
     ...modelsPages(facts),
     ...modelPages(facts),
     ...coveragePages(facts),
