@@ -1,4 +1,7 @@
+import { byCodePoints } from '../contract/code-points.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
+import { sumTokens } from '../contract/ranking.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
 import { splitVariant } from '../raw/registry.ts'
 
 /**
@@ -15,10 +18,14 @@ export interface Author {
   name: string
   /** Most tokens first. */
   models: readonly ModelFacts[]
+  /** At least these: `other` of a day is without authors. */
+  tokens: bigint
+  first_date: UtcDate
+  last_date: UtcDate
 }
 
 export interface Authors {
-  /** In the order of their largest models. */
+  /** Most tokens first. */
   all: readonly Author[]
   /** The key of a model's author; undefined if it has none. */
   keyOf: (slug: string) => string | undefined
@@ -30,9 +37,8 @@ export function authorsOf(models: readonly ModelFacts[]): Authors {
   const given = new Map(models.map(({ model_permaslug, author }) => [model_permaslug, author]))
   const keyOf = (slug: string) => (given.get(slug) || beforeSlash(slug))?.toLowerCase()
   const groups = Map.groupBy(models, ({ model_permaslug }) => keyOf(model_permaslug))
-  const all = [...groups].flatMap(([key, own]) =>
-    key === undefined ? [] : { key, name: nameIn(own, key), models: own },
-  )
+  const all = [...groups].flatMap(([key, own]) => (key === undefined ? [] : authorOf(key, own)))
+  all.sort((a, b) => (a.tokens === b.tokens ? byCodePoints(a.key, b.key) : a.tokens > b.tokens ? -1 : 1))
   const names = new Map(all.map(({ key, name }) => [key, name]))
   return { all, keyOf, nameOf: (key) => names.get(key) ?? key }
 }
@@ -42,9 +48,19 @@ function beforeSlash(slug: string): string | undefined {
   return slash > 0 ? slug.slice(0, slash) : undefined
 }
 
-function nameIn(models: readonly ModelFacts[], key: string): string {
+function authorOf(key: string, models: readonly ModelFacts[]): Author {
   const given = models.find(({ author }) => author !== '')?.author
-  return (
-    given ?? models.map(({ model_permaslug }) => beforeSlash(model_permaslug)).find((name) => name !== undefined) ?? key
-  )
+  const [first = key] = models.flatMap(({ model_permaslug }) => beforeSlash(model_permaslug) ?? [])
+  return {
+    key,
+    name: given ?? first,
+    models,
+    tokens: sumTokens(models),
+    first_date: models.map(({ first_date }) => first_date).sort()[0] ?? '',
+    last_date:
+      models
+        .map(({ last_date }) => last_date)
+        .sort()
+        .at(-1) ?? '',
+  }
 }

@@ -10,7 +10,9 @@ import { entriesOf, firstRanks, type LeaderboardRow, leaderboard } from './leade
 import { earlierWords, hasChange, type Period } from './leaderboard-period.ts'
 import { leaderboardTable } from './leaderboard-table.ts'
 import { authorPath, modelPath } from './model-path.ts'
-import { REST_NAME } from './recent.ts'
+
+/** The row of everything below the ranks that are shown. */
+const REST_NAME = 'all others'
 
 /** The rows that a page ranks. */
 export interface Ranking {

@@ -1,7 +1,7 @@
-import { formatInteger, formatShare, formatTokens } from '../base/numbers.ts'
+import { formatShare } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { scrollable } from './elements.ts'
+import { scrollable, tokensElement, withDates } from './elements.ts'
 import type { Leaderboard, LeaderboardRow } from './leaderboard.ts'
 
 export interface LeaderboardTable {
@@ -36,7 +36,7 @@ export function leaderboardTable(table: LeaderboardTable): Html {
   const total = columns.map(({ name, total }) => cell(name, total))
   const kind = `ranking${hasMovement || changeOf !== undefined ? '' : ' still'}`
   const content = html`<table class="${kind}" role="table">
-<caption>${caption}</caption>
+<caption>${withDates(caption)}</caption>
 <thead role="rowgroup"><tr role="row">${head}</tr></thead>
 <tbody role="rowgroup">
 ${board.rows.map((row) => html`<tr role="row"${row.rank === null ? html` class="rest-row"` : html``}>${columns.map(({ name, cell: content }) => cell(name, content(row)))}</tr>\n`)}</tbody>
@@ -78,13 +78,6 @@ function columnsOf({ noun, board, isAtLeast, nameOf, hasMovement, changeOf, firs
     ...(changeOf === undefined ? [] : [change]),
     { name: 'seen', head: html`First seen`, cell: (row) => firstSeen(row) ?? '', total: '' },
   ]
-}
-
-/** Tokens in three digits, and in all of them where there is room. */
-export function tokensElement(tokens: bigint): Html {
-  const [short, exact] = [formatTokens(tokens), formatInteger(tokens)]
-  if (short === exact) return html`${exact}`
-  return html`<data value="${tokens.toString()}"><span class="short">${short}</span><span class="exact">${exact}</span></data>`
 }
 
 function movementOf({ rank, before }: LeaderboardRow): Html {

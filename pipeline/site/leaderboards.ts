@@ -2,6 +2,7 @@ import { type Html, html } from '../contract/html.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
 import { GRAINS, TABLES, type Table } from '../contract/tables.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
+import { dateElement, withDates } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { authorsOf } from './groups.ts'
 import { type Page, renderPage } from './layout.ts'
@@ -38,7 +39,7 @@ function periodPage(period: Period, facts: SiteFacts, links: readonly Link[]): P
   const when = table === 'daily' ? first : table === 'weekly' ? `${first} to ${last}` : first.slice(0, 7)
   const { path } = linkTo(table)
   const title = `Leaderboard of the ${GRAINS[table]}`
-  const about = html`<p>${aboutPeriod(period, facts)}${stillRunning(table, facts)}</p>\n`
+  const about = html`<p>${withDates(aboutPeriod(period, facts) + stillRunning(table, facts))}</p>\n`
   return page({ path, title, about, when, rows, period }, facts, links)
 }
 
@@ -51,7 +52,7 @@ function stillRunning(table: Table, facts: SiteFacts): string {
 function allTimePage(facts: SiteFacts, links: readonly Link[]): Page {
   const { start_date, end_date } = facts.manifest
   const outside = isRuled(facts.manifest) ? 'not named' : `outside the top ${TOP_MODELS}`
-  const about = html`<p>Sums of the daily rows from ${start_date} to ${end_date} (UTC). A model has at least these tokens: on days when it is ${outside}, its tokens are part of <code>other</code>.</p>\n`
+  const about = html`<p>Sums of the daily rows from ${dateElement(start_date)} to ${dateElement(end_date)} (UTC). A model has at least these tokens: on days when it is ${outside}, its tokens are part of <code>other</code>.</p>\n`
   const when = `${start_date} to ${end_date}`
   const { path } = ALL_TIME
   return page(

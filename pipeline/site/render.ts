@@ -1,4 +1,5 @@
 import { renderAssets } from './assets.ts'
+import { authorPages } from './author-page.ts'
 import type { Bundle } from './bundle.ts'
 import { changelogPages } from './changelog.ts'
 import { codeSection } from './code.ts'
@@ -19,8 +20,9 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
     landingPage(facts, { copyScript: names['copy.ts'] ?? '', code: codeSection(facts) }),
     explorePage(facts, names),
     ...leaderboardPages(facts),
-    ...modelsPages(facts),
+    ...modelsPages(facts, names['models.ts']),
     ...modelPages(facts),
+    ...authorPages(facts),
     ...coveragePages(facts),
     ...changelogPages(facts),
   ]
