@@ -7,7 +7,8 @@ import { MODELS_FILE } from '../contract/release-files.ts'
 import { addDays, datesBetween, type UtcDate } from '../contract/utc-date.ts'
 import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
-import { lineChart } from './chart.ts'
+import { wholeDay } from './chart/cells.ts'
+import { chartFigure } from './chart.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Authors, authorsOf, familyOf } from './groups.ts'
@@ -115,12 +116,19 @@ function chartOf(
   const earliest = addDays(last, 1 - CHART_MARGIN)
   const dates = datesBetween(first_date < earliest ? first_date : earliest, last)
   const tokens = new Map(list.map((appearance) => [appearance.date, appearance.tokens]))
-  return lineChart({
+  const values = dates.map((date) => tokens.get(date) ?? null)
+  return chartFigure({
     id: 'series',
     title: `Tokens per day of ${model_permaslug}`,
     description: `${counted(list.length, 'day')} with a value from ${dates[0] ?? ''} to ${dates.at(-1) ?? ''}. The table below has its months.`,
-    dates,
-    series: [{ name: model_permaslug, values: dates.map((date) => tokens.get(date) ?? null) }],
+    content: {
+      grain: 'day',
+      form: 'lines',
+      measure: 'tokens',
+      periods: dates.map(wholeDay),
+      totals: values,
+      series: [{ name: model_permaslug, paint: 's0', values }],
+    },
   })
 }
 
