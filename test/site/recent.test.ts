@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { OTHER, type RankingRow } from '../../pipeline/contract/ranking.ts'
-import { latestDay } from '../../pipeline/site/latest-day.ts'
 import { recentDays } from '../../pipeline/site/recent.ts'
 import { manyRows, rowsOf } from '../support/rows.ts'
 
@@ -61,47 +60,5 @@ describe('recentDays', () => {
         }
       }),
     )
-  })
-})
-
-describe('latestDay', () => {
-  const rows = rowsOf([
-    ['2026-11-12', { gone: 900, stays: 100, fell: 50, [OTHER]: 10 }],
-    ['2026-11-18', { 'of-yesterday': 7 }],
-    ['2026-11-19', { stays: 150, born: 60, fell: 25, [OTHER]: 700 }],
-  ])
-
-  it('ranks the models of the newest date, and not `other`', () => {
-    const { date, rows: ranked, total } = latestDay(rows)
-    expect([date, total]).toEqual(['2026-11-19', 935n])
-    expect(ranked.map(({ slug, rank, tokens }) => [slug, rank, tokens])).toEqual([
-      ['stays', 1, 150n],
-      ['born', 2, 60n],
-      ['fell', 3, 25n],
-      [OTHER, null, 700n],
-    ])
-  })
-
-  it('compares the newest date with the date seven days before: changed, new and missing models', () => {
-    const { weekBefore, rows: ranked, dropped } = latestDay(rows)
-    expect(weekBefore).toBe('2026-11-12')
-    expect(ranked.map(({ change }) => change)).toEqual([
-      { kind: 'change', before: 100n },
-      { kind: 'new' },
-      { kind: 'change', before: 50n },
-      { kind: 'change', before: 10n },
-    ])
-    expect(dropped).toEqual(['gone'])
-  })
-
-  it('calls no model new if the date a week before has no rows', () => {
-    const { rows: ranked, dropped } = latestDay(rows.filter(({ date }) => date !== '2026-11-12'))
-    expect(ranked.map(({ change }) => change.kind)).toEqual(Array(4).fill('unknown'))
-    expect(dropped).toEqual([])
-  })
-
-  it('never calls `other` new', () => {
-    const without = rows.filter(({ date, model_permaslug }) => date !== '2026-11-12' || model_permaslug !== OTHER)
-    expect(latestDay(without).rows.at(-1)).toMatchObject({ slug: OTHER, change: { kind: 'unknown' } })
   })
 })
