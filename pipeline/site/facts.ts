@@ -10,6 +10,7 @@ import { MODELS_FILE } from '../contract/release-files.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { readModels } from '../dataset/models-file.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
+import { standingReleases } from '../release/index.ts'
 import { PAGE_FILE } from './release-page.ts'
 
 /** The published facts that all pages outside releases are rendered from. Equal facts give equal bytes. */
@@ -21,6 +22,7 @@ export interface SiteFacts {
   /** Those that a day names. */
   models: readonly ModelFacts[]
   index: ReleaseIndex
+  /** The releases that stand and have a page. */
   paged: ReadonlySet<ReleaseName>
   coverage: Coverage
   restatements: readonly Restatement[]
@@ -49,8 +51,8 @@ export async function readFacts(
   return { ...known, dataset: describeDataset(manifest), release, models, paged }
 }
 
-async function pagedReleases(rootOf: (path: string) => string, { releases }: ReleaseIndex): Promise<Set<ReleaseName>> {
-  const names = await sideBySide(releases, async ({ release }) => {
+async function pagedReleases(rootOf: (path: string) => string, index: ReleaseIndex): Promise<Set<ReleaseName>> {
+  const names = await sideBySide(standingReleases(index), async (release) => {
     const place = releasePath(release)
     return (await statsIfAny(join(rootOf(place), place, PAGE_FILE))) === undefined ? [] : [release]
   })

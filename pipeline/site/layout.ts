@@ -10,6 +10,8 @@ export interface Page {
 
 export interface PageContent {
   path: string
+  /** What links begin with. A page that is sent in place of others needs an absolute one. */
+  root?: string
   title: string
   description: string
   head?: Html
@@ -20,8 +22,7 @@ export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license' | 'a
 
 /** A complete document. All links are relative, so any host will do. */
 export function renderPage(content: PageContent, masthead: Masthead): Page {
-  const { path, main } = content
-  const root = rootFrom(path)
+  const { path, main, root = rootFrom(path) } = content
   const { publisher, synthetic, license, attribution } = masthead
   const text = html`<!doctype html>
 <html lang="en">
@@ -51,8 +52,7 @@ ${main}</main>
 }
 
 /** The canonical URL is the publisher's, even in copies. */
-function headOf({ path, title, description, head }: PageContent, { publisher }: Masthead): Html {
-  const root = rootFrom(path)
+function headOf({ path, title, description, head, root = rootFrom(path) }: PageContent, { publisher }: Masthead): Html {
   const address = siteUrl(publisher, path.replace(/(^|\/)index\.html$/, '$1'))
   const whole = title === publisher.title ? title : `${title} · ${publisher.title}`
   return html`<title>${whole}</title>

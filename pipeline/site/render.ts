@@ -10,6 +10,8 @@ import { landingPage } from './landing.ts'
 import type { Page } from './layout.ts'
 import { modelPages } from './model-page.ts'
 import { modelsPages } from './models.ts'
+import { notFoundPage } from './not-found.ts'
+import { tombstonePages } from './tombstone-page.ts'
 
 /** Renders the pages outside the releases, and their assets. */
 export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle): Page[] {
@@ -22,5 +24,7 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
     ...coveragePages(facts),
     ...changelogPages(facts),
   ]
-  return [...scripts, ...renderAssets(), ...pages, ...renderCrawlerFiles(manifest, pages)]
+  // Search engines need not list these.
+  const unlisted = [notFoundPage(manifest), ...tombstonePages(facts)]
+  return [...scripts, ...renderAssets(), ...pages, ...unlisted, ...renderCrawlerFiles(manifest, pages)]
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { html } from '../../pipeline/contract/html.ts'
 import { renderPage, rootFrom } from '../../pipeline/site/layout.ts'
+import { notFoundPage } from '../../pipeline/site/not-found.ts'
 import { manifestOf, PUBLISHER } from '../support/manifest.ts'
 
 function page(path: string, masthead = manifestOf()): string {
@@ -26,6 +27,18 @@ describe('renderPage', () => {
         'https://creativecommons.org/licenses/by/4.0/',
       ]),
     )
+  })
+
+  it('links from the path of the publisher on the page for addresses that are not there', () => {
+    const publisher = { ...PUBLISHER, url: 'https://example.org/data' }
+    const { path, text } = notFoundPage(manifestOf({ publisher }))
+    expect(path).toBe('404.html')
+    const local = [...text.matchAll(/(?:href|src|action)="([^"#]+)"/g)].map(([, link = '']) => link)
+    expect(local.filter((link) => !link.startsWith('/data/') && !link.startsWith('https://'))).toEqual([])
+    expect(local).toContain('/data/assets/site.css')
+    expect(text).toContain('<form class="search" role="search" action="/data/models.html" method="get">')
+    expect(text).toContain('<!-- nearest -->')
+    expect(text).toContain('<meta name="robots" content="noindex">')
   })
 
   it('has landmarks, a link past the header, and one first heading', () => {

@@ -16,6 +16,7 @@ import type { Page } from '../../pipeline/site/layout.ts'
 import { modelPages } from '../../pipeline/site/model-page.ts'
 import { modelsPages } from '../../pipeline/site/models.ts'
 import { releasePage } from '../../pipeline/site/release-page.ts'
+import { tombstonePages } from '../../pipeline/site/tombstone-page.ts'
 import { manyRows, rowsOf } from '../support/rows.ts'
 import { faultsOf, indexOf, releaseEntry, restatementOn, rankingRow as row, siteFacts } from '../support/site.ts'
 import { CHANGES, MANIFEST, QUALITY, ROWS as RELEASE_ROWS } from './release-facts.ts'
@@ -111,7 +112,24 @@ function release() {
   return [{ path, text: String(text) }]
 }
 
+/** A withdrawn release with a later one, and the newest, which was withdrawn for privacy. */
+function gone() {
+  const [first, second, third, last] = RELEASES
+  if (!first || !second || !third || !last) throw new Error('there are four releases')
+  const { content_hash: _rows, manifest_sha256: _manifest, ...erased } = last
+  const withdrawal = { withdrawn_at: '2026-01-02T08:00:00Z', reason: 'privacy' }
+  const index = indexOf([
+    first,
+    third,
+    { ...second, status: 'current' },
+    { ...erased, status: 'withdrawn', withdrawal },
+  ])
+  const facts = siteFacts([row('2025-12-31', 'acme/one', 5)], { index })
+  return tombstonePages(facts)
+}
+
 const SETS: [string, () => Page[]][] = [
+  ['the pages of withdrawn releases', gone],
   ['the landing page with a history', landingWithHistory],
   ['the landing page without the day a week before', landingWithoutWeek],
   ['the coverage pages', coverage],
