@@ -7,6 +7,7 @@ import { type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from 
 import type { ModelFacts } from '../contract/model-facts.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
+import { fromFirstDate } from '../dataset/coverage.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { readModels } from '../dataset/models-file.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
@@ -48,7 +49,9 @@ export async function readFacts(
     : modelFacts({ rows, periods: undefined })
   const models = listed.filter(({ days }) => days > 0)
   const release = `${place}/`
-  return { ...known, dataset: describeDataset(manifest), release, models, paged }
+  // Version 0.1.0 published days before the first one, all of them missing.
+  const coverage = fromFirstDate(known.coverage)
+  return { ...known, coverage, dataset: describeDataset(manifest), release, models, paged }
 }
 
 async function pagedReleases(rootOf: (path: string) => string, index: ReleaseIndex): Promise<Set<ReleaseName>> {

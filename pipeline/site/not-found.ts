@@ -1,6 +1,6 @@
 import { html } from '../contract/html.ts'
-import { DATASET_PATH, type Manifest } from '../contract/manifest.ts'
-import { NEAREST_MARK, NOT_FOUND_PATH } from '../contract/published-paths.ts'
+import type { Manifest } from '../contract/manifest.ts'
+import { LISTING_PATH, NEAREST_MARK, NOT_FOUND_PATH } from '../contract/published-paths.ts'
 import { type Page, renderPage } from './layout.ts'
 import { siteUrl } from './site-url.ts'
 
@@ -19,7 +19,7 @@ ${NEAREST_MARK}
 <li><a href="${root}index.html">Overview</a>: the newest day and all downloads</li>
 <li><a href="${root}models.html">Models</a>: every model in the dataset</li>
 <li><a href="${root}coverage.html">Coverage</a>: every day in the dataset</li>
-<li><a href="${root}${DATASET_PATH}/index.html">Files</a>: every release, day, and month</li>
+<li><a href="${root}${LISTING_PATH}">Files</a>: every release, day, and month</li>
 </ul>
 `
   const content = { title: 'Not found', description: 'There is no page or file at this address.' }

@@ -8,6 +8,7 @@ import { explorePage } from './explore.ts'
 import type { SiteFacts } from './facts.ts'
 import { landingPage } from './landing.ts'
 import type { Page } from './layout.ts'
+import { listingPage } from './listing.ts'
 import { modelPages } from './model-page.ts'
 import { modelsPages } from './models.ts'
 import { notFoundPage } from './not-found.ts'
@@ -23,6 +24,7 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
     ...modelPages(facts),
     ...coveragePages(facts),
     ...changelogPages(facts),
+    listingPage(facts),
   ]
   // Search engines need not list these.
   const unlisted = [notFoundPage(manifest), ...tombstonePages(facts)]

@@ -13,6 +13,7 @@ import { coveragePages } from '../../pipeline/site/coverage.ts'
 import type { SiteFacts } from '../../pipeline/site/facts.ts'
 import { landingPage } from '../../pipeline/site/landing.ts'
 import type { Page } from '../../pipeline/site/layout.ts'
+import { listingPage } from '../../pipeline/site/listing.ts'
 import { modelPages } from '../../pipeline/site/model-page.ts'
 import { modelsPages } from '../../pipeline/site/models.ts'
 import { releasePage } from '../../pipeline/site/release-page.ts'
@@ -128,7 +129,17 @@ function gone() {
   return tombstonePages(facts)
 }
 
+/** The folder of a dataset with a withdrawn and a dropped release. */
+function listing() {
+  const [first, second, third, last] = RELEASES
+  if (!first || !second || !third || !last) throw new Error('there are four releases')
+  const index = indexOf([{ ...first, dropped: true }, second, third, last])
+  const rows = [row('2025-12-30', 'acme/one', 5), row('2025-12-31', 'acme/one', 5), row('2026-01-02', 'acme/one', 6)]
+  return [listingPage(siteFacts(rows, { index }))]
+}
+
 const SETS: [string, () => Page[]][] = [
+  ['the listing of the dataset', listing],
   ['the pages of withdrawn releases', gone],
   ['the landing page with a history', landingWithHistory],
   ['the landing page without the day a week before', landingWithoutWeek],
