@@ -87,7 +87,7 @@ export function publication(facts: Facts): Entry[] {
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
     ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest)),
-    ...pages.map(({ path, text }) => ({ path, text: () => text })),
+    ...pages.map((page) => ({ path: page.path, text: () => page.text })),
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, api) },
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
   ]

@@ -100,7 +100,8 @@ export function summary(days: readonly MarkedDay[]): string {
   return counts.flatMap(([mark, count]) => (count === 0 ? [] : `${count} ${mark}`)).join(', ')
 }
 
-function weekdayOf(date: UtcDate): number {
+/** Counted from Monday. */
+export function weekdayOf(date: UtcDate): number {
   return ((daysBetween(SOME_MONDAY, date) % 7) + 7) % 7
 }
 

@@ -5,11 +5,14 @@ import { sideBySide } from '../base/side-by-side.ts'
 import type { Coverage, Restatement } from '../contract/ledger.ts'
 import { type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
+import { HISTORY_PATHS } from '../contract/published-paths.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
 import { fromFirstDate } from '../dataset/coverage.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { readModels } from '../dataset/models-file.ts'
+import { type DateVersion, readDateVersions } from '../release/date-versions.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
 import { standingReleases } from '../release/index.ts'
 import { PAGE_FILE } from './release-page.ts'
@@ -27,6 +30,8 @@ export interface SiteFacts {
   paged: ReadonlySet<ReleaseName>
   coverage: Coverage
   restatements: readonly Restatement[]
+  /** The versions of each date that changed after it was first published, by the history. */
+  versions: ReadonlyMap<UtcDate, readonly DateVersion[]>
 }
 
 /** What is known of a release before its pages are rendered. */
@@ -51,7 +56,8 @@ export async function readFacts(
   const release = `${place}/`
   // Version 0.1.0 published days before the first one, all of them missing.
   const coverage = fromFirstDate(known.coverage)
-  return { ...known, coverage, dataset: describeDataset(manifest), release, models, paged }
+  const versions = await readDateVersions(database, join(rootOf(HISTORY_PATHS.parquet), HISTORY_PATHS.parquet))
+  return { ...known, coverage, dataset: describeDataset(manifest), release, models, paged, versions }
 }
 
 async function pagedReleases(rootOf: (path: string) => string, index: ReleaseIndex): Promise<Set<ReleaseName>> {

@@ -6,6 +6,8 @@ import { siteUrl } from './site-url.ts'
 export interface Page {
   path: string
   text: string
+  /** A hash of all that the text is made from. A page without one is rendered by every build. */
+  key?: string
 }
 
 export interface PageContent {
@@ -18,12 +20,12 @@ export interface PageContent {
   main: Html
 }
 
-export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license' | 'attribution'>
+export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license'>
 
 /** A complete document. All links are relative, so any host will do. */
 export function renderPage(content: PageContent, masthead: Masthead): Page {
   const { path, main, root = rootFrom(path) } = content
-  const { publisher, synthetic, license, attribution } = masthead
+  const { publisher, synthetic, license } = masthead
   const text = html`<!doctype html>
 <html lang="en">
 <head>
@@ -42,7 +44,7 @@ ${PAGES.map(({ href, name }) => html`<a href="${root}${href}"${current(path, hre
 <main id="main" tabindex="-1">
 ${main}</main>
 <footer>
-<p>Licence: <a href="${license.path}" rel="license">${license.title}</a>. ${attribution}</p>
+<p>Licence: <a href="${license.path}" rel="license">${license.title}</a>. Source: ${publisher.name} (${publisher.url}). <a href="${root}index.html#cite">How to cite</a></p>
 <p>Published by <a href="${publisher.url}">${publisher.name}</a> (${publisher.contact}). Feeds: <a href="${root}feed.atom">Atom</a>, <a href="${root}feed.json">JSON</a>.</p>
 </footer>
 </body>
@@ -80,6 +82,19 @@ const PAGES = [
 
 function current(path: string, href: string): Html {
   return path === href ? html` aria-current="page"` : html``
+}
+
+/** A page whose text is rendered when it is first asked for. */
+export function lazyPage(path: string, key: string, render: () => Page): Page {
+  let rendered: string | undefined
+  return {
+    path,
+    key,
+    get text() {
+      rendered ??= render().text
+      return rendered
+    },
+  }
 }
 
 /** The path from a page up to the public folder: empty or a number of `../`. */

@@ -4,6 +4,7 @@ import { changelogPages } from './changelog.ts'
 import { codeSection } from './code.ts'
 import { coveragePages } from './coverage.ts'
 import { renderCrawlerFiles } from './crawlers.ts'
+import { dayPages } from './days.ts'
 import { embedPage } from './embed.ts'
 import { explorePage } from './explore.ts'
 import type { SiteFacts } from './facts.ts'
@@ -24,6 +25,7 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
     embedPage(facts, names),
     ...modelsPages(facts),
     ...modelPages(facts),
+    ...dayPages(facts),
     ...coveragePages(facts),
     ...changelogPages(facts),
     listingPage(facts),

@@ -77,9 +77,12 @@ describe('renderPage', () => {
     expect(page('models.html')).not.toMatch(/synthetic/i)
   })
 
-  it('names the attribution and the license', () => {
-    expect(page('models.html')).toContain(manifestOf().attribution)
-    expect(page('models.html')).toContain('rel="license"')
+  it('names the source and the license, and no release: a new one would change all pages', () => {
+    const text = page('models.html')
+    expect(text).toContain(`Source: ${PUBLISHER.name} (${PUBLISHER.url}).`)
+    expect(text).toContain('rel="license"')
+    const later = { as_of: '2030-01-01T00:00:00Z', release: '20300101T000000Z', end_date: '2029-12-31' }
+    expect(page('models.html', manifestOf(later))).toBe(text)
   })
 
   it('escapes the names of the publisher', () => {
