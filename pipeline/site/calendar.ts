@@ -1,4 +1,4 @@
-import { counted, formatTokens } from '../base/numbers.ts'
+import { counted } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { CoverageDay } from '../contract/ledger.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
@@ -89,9 +89,8 @@ ${labels}${weekdays}${cells}</svg>
 `
 }
 
-function describeDay({ date, mark, total_tokens, old_counts }: MarkedDay): string {
-  if (mark === 'missing') return `${date}: missing`
-  return `${date}: ${mark}${old_counts ? ', old counts' : ''}, ${formatTokens(BigInt(total_tokens))} tokens`
+function describeDay({ date, mark, old_counts }: MarkedDay): string {
+  return `${date}: ${mark}${old_counts ? ', old counts' : ''}`
 }
 
 /** `31 final, 1 missing`. */
