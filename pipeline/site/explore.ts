@@ -8,15 +8,18 @@ import { firstProvisional } from '../contract/tables.ts'
 import type { DatasetDescription } from '../release/documents/describe.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import type { AssetNames } from './bundle.ts'
+import { copyable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage } from './layout.ts'
+import { restatedDates } from './recent.ts'
 
 const PATH = 'explore.html'
 
-export type ExploreFacts = Pick<SiteFacts, 'manifest' | 'dataset' | 'release'>
+export type ExploreFacts = Pick<SiteFacts, 'manifest' | 'dataset' | 'release' | 'restatements'>
 
 /** The explorer as HTML, filled by a script from the release's Parquet. It names the release, not `latest/`. */
-export function explorePage({ manifest, dataset, release }: ExploreFacts, assets: AssetNames): Page {
+export function explorePage(facts: ExploreFacts, assets: AssetNames): Page {
+  const { manifest, dataset, release } = facts
   const { start_date, end_date, as_of, provisional_from } = manifest
   const parquet = `${release}${dataFile('daily', 'parquet')}`
   const tables = manifest.tables === undefined ? [DAY] : GRAINS
@@ -31,13 +34,20 @@ export function explorePage({ manifest, dataset, release }: ExploreFacts, assets
       main: html`<h1>Explore</h1>
 <p class="quiet">Tokens per model, ${start_date} to ${end_date} (UTC), as of <time datetime="${as_of}">${as_of}</time>.${isRuled(manifest) ? '' : ` The dates from ${provisional_from} on are provisional.`}</p>
 <noscript><p>This page needs JavaScript to read the data in your browser. Without it, take the <a href="${release}rankings-daily.csv">CSV</a>, the <a href="${parquet}">Parquet</a>, the <a href="${API_FILES.rankings_daily}">last 31 days as JSON</a>, or see the <a href="index.html">overview</a>.</p></noscript>
-<div id="explorer" data-tables="${JSON.stringify(tableFiles(tables, manifest, release))}" data-history="${HISTORY_PATHS.parquet}" data-name="${dataset.name}" data-release="${manifest.release}" data-credit="${manifest.attribution}" data-title="${dataset.title}">
+<div id="explorer" ${sourceData(facts)}>
 <p id="status" role="status">Loading the data …</p>
-${controls(tables)}${CHART}${TABLE}</div>
+${controls(tables)}${CHART}${CITE}${TABLE}</div>
 ${help(dataset)}`,
     },
     manifest,
   )
+}
+
+/** What the script knows of the current release. */
+export function sourceData({ manifest, dataset, release, restatements }: ExploreFacts): Html {
+  const tables = JSON.stringify(tableFiles(manifest.tables === undefined ? [DAY] : GRAINS, manifest, release))
+  const restated = JSON.stringify([...restatedDates({ restatements })].filter((date) => date >= manifest.start_date))
+  return html`data-tables="${tables}" data-restated="${restated}" data-history="${HISTORY_PATHS.parquet}" data-name="${dataset.name}" data-release="${manifest.release}" data-credit="${manifest.attribution}" data-license="${dataset.license.name}" data-title="${dataset.title}"`
 }
 
 function choice(name: string, legend: string, options: readonly (readonly [value: string, text: string])[]): Html {
@@ -46,6 +56,10 @@ function choice(name: string, legend: string, options: readonly (readonly [value
   )
   return html`<fieldset class="choice"><legend>${legend}</legend><div>${radios}</div></fieldset>
 `
+}
+
+function check(name: string, legend: string, text: string): Html {
+  return html`<fieldset class="choice"><legend>${legend}</legend><div><label><input type="checkbox" name="${name}"><span>${text}</span></label></div></fieldset>`
 }
 
 const PRESETS = [
@@ -73,21 +87,26 @@ const controls = (tables: readonly (typeof GRAINS)[number][]) => html`<form id="
 <fieldset id="all-controls" disabled>
 <legend class="visually-hidden">What is shown</legend>
 ${choice('days', 'Window', PRESETS)}<fieldset class="choice"><legend>From, to</legend><div class="dates"><input type="date" name="from" aria-label="First date"><span aria-hidden="true">–</span><input type="date" name="to" aria-label="Last date"></div></fieldset>
-${choice(
-  'by',
-  'Sums per',
-  tables.map(([grain, text]) => [grain, text]),
-)}${choice('show', 'Values', [
-  ['tokens', 'Tokens'],
-  ['share', 'Share'],
-])}${choice('as', 'Chart', [
+${choice('of', 'Compare', [
+  ['model', 'Models'],
+  ['family', 'Families'],
+  ['author', 'Authors'],
+])}${choice('by', 'Sums per', [['auto', 'Auto'], ...tables.map(([grain, text]) => [grain, text] as const)])}${choice(
+  'show',
+  'Values',
+  [
+    ['tokens', 'Tokens'],
+    ['share', 'Share'],
+    ['index', 'Index'],
+  ],
+)}${choice('as', 'Chart', [
   ['stacked', 'Stacked'],
   ['lines', 'Lines'],
-])}<fieldset class="choice"><legend>Rest</legend><div><label><input type="checkbox" name="rest"><span>Show the rest</span></label></div></fieldset>
+])}${check('log', 'Scale', 'Log')}${check('rest', 'Rest', 'Show the rest')}
 <details id="models">
-<summary>Models: <span id="models-summary">the ten with most tokens, and the rest</span></summary>
-<p><label for="models-search">Find a model</label> <input type="search" id="models-search" placeholder="name or part of it"> <button type="button" id="models-clear">Choose none</button> <span id="models-count" class="quiet" role="status"></span></p>
-<div id="models-list" role="group" aria-label="Models to show"></div>
+<summary>Choose: <span id="models-summary">the largest</span></summary>
+<p><label for="models-search">Find</label> <input type="search" id="models-search" placeholder="name or part of it"> <button type="button" id="models-clear">Choose none</button> <span id="models-count" class="quiet" role="status"></span></p>
+<div id="models-list" role="group" aria-label="Names to show"></div>
 </details>
 </fieldset>
 </form>
@@ -99,19 +118,27 @@ const CHART = html`<section aria-labelledby="chart-title">
 <div class="chart-and-values">
 <div>
 <div id="chart"></div>
-<p id="chart-notes" class="quiet"></p>
-<p class="cursor"><label for="cursor">Read the values of</label> <input type="range" id="cursor" min="0" max="0" value="0" disabled></p>
+<ul id="chart-notes" class="chart-notes"></ul>
+<p class="cursor"><label for="cursor">Read values at</label> <input type="range" id="cursor" min="0" max="0" value="0" disabled></p>
 </div>
 <div id="values-region" class="scroll" role="region" aria-labelledby="values-caption" tabindex="0">
 <table id="values">
 <caption id="values-caption">Values</caption>
-<thead><tr><th scope="col">Model</th><th scope="col" class="number">Tokens</th><th scope="col" class="number">Share</th></tr></thead>
+<thead><tr><th scope="col">Series</th><th scope="col" class="number">Tokens</th><th scope="col" class="number">Share</th></tr></thead>
 <tbody></tbody>
 </table>
 </div>
 </div>
 <p class="downloads"><button type="button" id="download-svg" disabled>Chart as SVG</button> <button type="button" id="download-png" disabled>Chart as PNG</button></p>
 </section>
+`
+
+const CITE = html`<details id="cite">
+<summary>Cite this view</summary>
+<p>The link names the release and the dates, so it shows the same numbers for good.</p>
+${copyable('cite-text', 'the citation', '')}${copyable('cite-link', 'the link', '')}${copyable('cite-bibtex', 'the BibTeX entry', '')}<h3>Embed it</h3>
+<p>A frame of its own for your page: small, medium or large.</p>
+${copyable('cite-embed-small', 'the small frame', '')}${copyable('cite-embed-medium', 'the medium frame', '')}${copyable('cite-embed-large', 'the large frame', '')}</details>
 `
 
 function column(name: string, text: string, kind = ''): Html {
@@ -144,11 +171,19 @@ function help({ disclosure }: DatasetDescription): Html {
 <dt><code>${OTHER}</code></dt>
 <dd>A row of the data: the sum of all public models ${other}. Which models are in it is not published.</dd>
 <dt>Rest</dt>
-<dd>Made on this page: the models that are named but the chart does not draw. With the drawn models and <code>${OTHER}</code> it adds up to all tokens. The table and the CSV have its models one by one.</dd>
+<dd>Made on this page: the models that are named but that the chart does not draw. With the drawn models and <code>${OTHER}</code> it adds up to all tokens. When you choose models it is left out, so that their own scale shows; “Show the rest” brings it back.</dd>
+<dt>Families and authors</dt>
+<dd>Sums of the published rows: a family has all variants of a model, such as <code>:free</code>, and an author all models with the same name before the slash. A model outside the ${TOP_MODELS} largest is in <code>${OTHER}</code>, so each sum is at least what is shown.</dd>
+<dt>Index</dt>
+<dd>Each line begins at 100, at its first value in the window.</dd>
 <dt>Share</dt>
 <dd>Of all public tokens of the same day, week or month, whatever models are chosen.</dd>
 <dt>Weeks and months</dt>
-<dd>Tables of their own: ranked by the sums of all models, so a week can have more tokens of a model than the days that name it. Weeks are those of ISO 8601; their name is their Monday. ∗ marks a week or month with fewer days than it has in the calendar, or one that is provisional.</dd>
+<dd>Tables of their own: ranked by the sums of all models, so a week can have more tokens of a model than the days that name it. Weeks are those of ISO 8601; their name is their Monday. “Auto” takes days, weeks or months by the width of the screen.</dd>
+<dt>Hatched</dt>
+<dd>A week or month of which some days have no numbers yet, or a date whose numbers may still change.</dd>
+<dt>Zoom</dt>
+<dd>Drag across the chart to see a part of it, and double-click to see all dates. From the keyboard, use the two date fields.</dd>
 <dt>Gaps</dt>
 <dd>A day, week or month that does not name a model is a gap and not zero: the model had no tokens${gaps}</dd>
 ${disclosure === undefined ? html`` : html`<dt>${disclosure.caveat.name}</dt>\n<dd>${prose(disclosure.caveat.text)}</dd>\n`}</dl>

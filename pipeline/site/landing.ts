@@ -10,7 +10,7 @@ import { rankingSection } from './landing/ranking-table.ts'
 import { recentSection } from './landing/recent-table.ts'
 import { latestDay } from './latest-day.ts'
 import { type Page, renderPage } from './layout.ts'
-import { recentDays } from './recent.ts'
+import { recentDays, restatedDates } from './recent.ts'
 
 export interface LandingParts {
   copyScript?: string
@@ -38,7 +38,7 @@ export function landingPage(facts: SiteFacts, { copyScript, code }: LandingParts
 <ul>
 ${contents.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}</ul>
 </nav>
-${recentSection(recentDays(rows), dataset.provisional_from)}${rankingSection(latestDay(rows), dataset.provisional_from)}${downloadsSection(facts)}${citingSection(facts)}${code ?? html``}${columnsSection(facts)}${caveatsSection(facts)}${methodSection(facts)}${historySection(facts)}${accessSection(facts)}`
+${recentSection(recentDays(rows, { provisionalFrom: dataset.provisional_from, restated: restatedDates(facts) }))}${rankingSection(latestDay(rows), dataset.provisional_from)}${downloadsSection(facts)}${citingSection(facts)}${code ?? html``}${columnsSection(facts)}${caveatsSection(facts)}${methodSection(facts)}${historySection(facts)}${accessSection(facts)}`
   const page = { path: 'index.html', title: dataset.publisher.title, description: dataset.description, main }
   return renderPage({ ...page, head: headOf(facts, copyScript) }, facts.manifest)
 }

@@ -6,7 +6,8 @@ import { MODELS_FILE } from '../contract/release-files.ts'
 import { addDays, datesBetween, daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
-import { lineChart } from './chart.ts'
+import { wholeDay } from './chart/cells.ts'
+import { chartFigure } from './chart.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { modelPath } from './model-path.ts'
@@ -126,12 +127,19 @@ function chartOf(
   const first = Math.max(Math.min(all.indexOf(first_date), all.length - FEWEST_DATES), 0)
   const dates = all.slice(first)
   const tokens = new Map(list.map((appearance) => [appearance.date, appearance.tokens]))
-  return lineChart({
+  const values = dates.map((date) => tokens.get(date) ?? null)
+  return chartFigure({
     id: 'series',
     title: `Tokens per day of ${model_permaslug}`,
     description: `${counted(list.length, 'day')} with a value from ${dates[0] ?? ''} to ${dates.at(-1) ?? ''}. The table below has its months.`,
-    dates,
-    series: [{ name: model_permaslug, values: dates.map((date) => tokens.get(date) ?? null) }],
+    content: {
+      grain: 'day',
+      form: 'lines',
+      measure: 'tokens',
+      periods: dates.map(wholeDay),
+      totals: values,
+      series: [{ name: model_permaslug, paint: 's0', values }],
+    },
   })
 }
 

@@ -1,3 +1,5 @@
+import type { Paint } from './chart/marks.ts'
+
 export interface Shade {
   light: string
   dark: string
@@ -10,37 +12,49 @@ export const QUIET: Shade = { light: '#5d5c56', dark: '#aaa8a0' }
 
 export const LINE: Shade = { light: '#dddbd4', dark: '#3b3a35' }
 
-/** Found by machine: far apart for normal and color-blind sight, neighbors most of all, readable on light and dark. */
+/**
+ * Found by machine: at least 10 apart by CIEDE2000 for normal sight and for three kinds of color blindness, neighbors
+ * most of all, and readable on light and dark.
+ */
 export const SERIES: readonly Shade[] = [
-  { light: '#1e5343', dark: '#71d8b8' },
-  { light: '#62885a', dark: '#89a983' },
-  { light: '#802704', dark: '#ba512f' },
-  { light: '#1080a2', dark: '#40b9e2' },
-  { light: '#b28901', dark: '#ecbe48' },
   { light: '#2b59ae', dark: '#5a8de9' },
-  { light: '#a55309', dark: '#ee8941' },
-  { light: '#6f89e0', dark: '#5568a5' },
-  { light: '#553182', dark: '#d9c6fc' },
+  { light: '#802704', dark: '#ba512f' },
+  { light: '#107e9e', dark: '#40b9e2' },
+  { light: '#a55309', dark: '#ee7b3d' },
+  { light: '#7689e0', dark: '#5568a5' },
+  { light: '#b28901', dark: '#ecc448' },
   { light: '#834970', dark: '#bd76a5' },
+  { light: '#65885a', dark: '#89ac77' },
 ]
 
+/** What a chart does not draw by name, and the row `other`. */
 export const REST: Shade = { light: '#8f8d85', dark: '#75736c' }
+export const OTHER_SHADE: Shade = { light: '#5f5e58', dark: '#a3a199' }
 
-/** The color class of a series: `s0` and so on, or `rest`. */
-export function seriesClass(position: number | 'rest'): string {
-  return position === 'rest' ? 'rest' : `s${position % SERIES.length}`
+const PAINTS: Readonly<Record<string, Shade>> = {
+  ink: INK,
+  quiet: QUIET,
+  rule: LINE,
+  ground: GROUND,
+  rest: REST,
+  other: OTHER_SHADE,
+  ...Object.fromEntries(SERIES.map((shade, position) => [`s${position}`, shade])),
 }
 
-export function seriesShade(position: number | 'rest'): Shade {
-  return (position === 'rest' ? undefined : SERIES[position % SERIES.length]) ?? REST
+export function shadeOf(paint: Paint): Shade {
+  return PAINTS[paint] ?? INK
 }
 
-/** The palette as CSS. Pages have no other colors. */
+/** The color of a paint in files, which have no theme. */
+export function lightColor(paint: Paint): string {
+  return shadeOf(paint).light
+}
+
+/** The palette as CSS: a variable for each paint, and a class of that color. Pages have no other colors. */
 export function paletteCss(): string {
-  const named = { ground: GROUND, text: INK, quiet: QUIET, line: LINE }
-  const variables = Object.entries(named).map(([name, shade]) => `  --${name}: ${lightDark(shade)};\n`)
-  const series = SERIES.map((shade, position) => `.${seriesClass(position)} { color: ${lightDark(shade)}; }\n`)
-  return `:root {\n${variables.join('')}}\n\n${series.join('')}.rest { color: ${lightDark(REST)}; }\n`
+  const variables = Object.entries(PAINTS).map(([name, shade]) => `  --${name}: ${lightDark(shade)};\n`)
+  const classes = Object.keys(PAINTS).map((name) => `.${name} { color: var(--${name}); }\n`)
+  return `:root {\n${variables.join('')}  --text: var(--ink);\n  --line: var(--rule);\n}\n\n${classes.join('')}`
 }
 
 function lightDark({ light, dark }: Shade): string {

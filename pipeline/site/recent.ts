@@ -1,68 +1,49 @@
 import { counted } from '../base/numbers.ts'
-import { byCodePoints } from '../contract/code-points.ts'
-import { OTHER, type RankingRow, rowsSince } from '../contract/ranking.ts'
-import { addDays, daysBetween, type UtcDate } from '../contract/utc-date.ts'
-import type { Chart, Series } from './chart.ts'
+import type { RankingRow } from '../contract/ranking.ts'
+import { rowsSince } from '../contract/ranking.ts'
+import { addDays, type UtcDate } from '../contract/utc-date.ts'
+import { contentOf } from './chart/content.ts'
+import { bySize } from './chart/rows.ts'
+import type { Content } from './chart/scene.ts'
+import { ALL_OTHERS } from './chart/series.ts'
+import type { Chart } from './chart.ts'
+import type { SiteFacts } from './facts.ts'
 
 export const RECENT_DAYS = 90
-const NAMED_MODELS = 10
-export const REST_NAME = 'all others'
 
-export interface Recent {
-  dates: UtcDate[]
-  /** Most tokens first, ties by code points, the rest last. Null if the date has no such row. */
-  series: Series[]
+export interface RecentOptions {
+  provisionalFrom?: UtcDate | undefined
+  restated?: ReadonlySet<UtcDate> | undefined
+  /** All models, the largest of the dataset first; by default those of the rows. */
+  order?: readonly string[]
 }
 
-/** The last 90 days at most. The rest is `other` plus the smaller models, so the series sum to the day. */
-export function recentDays(rows: readonly RankingRow[]): Recent {
-  const dates = windowOf(rows)
-  const position = new Map(dates.map((date, index) => [date, index]))
-  const sums = new Map<string, bigint>()
-  const recent = rowsSince(rows, dates[0] ?? '')
-  for (const { model_permaslug: slug, total_tokens } of recent) {
-    if (slug !== OTHER) sums.set(slug, (sums.get(slug) ?? 0n) + BigInt(total_tokens))
-  }
-  const named = [...sums].sort(byTokens).slice(0, NAMED_MODELS)
-  const series = new Map(named.map(([name]) => [name, emptyValues(dates)]))
-  const rest = emptyValues(dates)
-  for (const { date, model_permaslug: slug, total_tokens } of recent) {
-    const values = series.get(slug) ?? rest
-    const index = position.get(date) ?? 0
-    values[index] = (values[index] ?? 0n) + BigInt(total_tokens)
-  }
-  const models = [...series].map(([name, values]) => ({ name, values }))
-  const hasRest = rest.some((value) => value !== null)
-  return { dates, series: hasRest ? [...models, { name: REST_NAME, values: rest, rest: true }] : models }
+/** The last 90 days at most: the eight models with the most tokens, and all others, which sum to the day. */
+export function recentDays(
+  rows: readonly RankingRow[],
+  { order = bySize(rows), ...more }: RecentOptions = {},
+): Content {
+  const to = rows.at(-1)?.date ?? ''
+  const [first = to] = [rows[0]?.date]
+  const from = to === '' || addDays(to, 1 - RECENT_DAYS) < first ? first : addDays(to, 1 - RECENT_DAYS)
+  const options = { window: { from, to }, grain: 'day', form: 'stacked', measure: 'tokens', rest: 'joined' } as const
+  return contentOf(rowsSince(rows, from), { ...options, order, ...more })
 }
 
-export function recentChart({ dates, series }: Recent, id: string, provisionalFrom?: UtcDate): Chart {
-  const named = series.filter(({ rest = false }) => !rest).map(({ name }) => name)
-  const [first, last] = [dates[0], dates.at(-1)]
+/** The dates whose numbers changed after they were final. */
+export function restatedDates({ restatements }: Pick<SiteFacts, 'restatements'>): Set<UtcDate> {
+  return new Set(restatements.flatMap(({ dates }) => dates.map(({ date }) => date)))
+}
+
+export function recentChart(content: Content, id: string): Chart {
+  const { periods, series } = content
+  const named = series.filter(({ name }) => name !== ALL_OTHERS).map(({ name }) => name)
   return {
     id,
-    title: `Tokens per day, ${first} to ${last}`,
+    title: `Tokens per day, ${periods[0]?.start} to ${periods.at(-1)?.start}`,
     description:
-      `Stacked areas over ${counted(dates.length, 'day')}: the ${counted(named.length, 'model')} with the most tokens in this ` +
-      `time, from the bottom up ${named.join(', ')}; above them ${REST_NAME}. A gap is a day without data.`,
-    dates,
-    series,
-    ...(provisionalFrom !== undefined && { provisionalFrom }),
+      `Stacked areas over ${counted(periods.length, 'day')}: the ${counted(named.length, 'model')} with the most tokens in this ` +
+      `time, from the bottom up ${named.join(', ')}; above them ${ALL_OTHERS}. A gap is a day without data.`,
+    content,
   }
-}
-
-function windowOf(rows: readonly RankingRow[]): UtcDate[] {
-  const [first, last] = [rows[0]?.date, rows.at(-1)?.date]
-  if (first === undefined || last === undefined) return []
-  const days = Math.min(daysBetween(first, last) + 1, RECENT_DAYS)
-  return Array.from({ length: days }, (_, index) => addDays(last, index - days + 1))
-}
-
-function emptyValues(dates: readonly UtcDate[]): (bigint | null)[] {
-  return dates.map(() => null)
-}
-
-function byTokens([slugA, a]: [string, bigint], [slugB, b]: [string, bigint]): number {
-  if (a !== b) return a > b ? -1 : 1
-  return byCodePoints(slugA, slugB)
 }

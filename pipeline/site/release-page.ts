@@ -15,7 +15,7 @@ import { type DatasetDescription, describeDataset } from '../release/documents/d
 import { isRuled } from '../release/documents/disclosure.ts'
 import { FILE_KINDS } from '../release/documents/files.ts'
 import type { TextFile } from '../release/stage.ts'
-import { standaloneChart } from './chart.ts'
+import { chartFile } from './chart.ts'
 import { fromHistory } from './dropped.ts'
 import { bytesElement, instantElement } from './elements.ts'
 import { renderPage, rootFrom } from './layout.ts'
@@ -32,7 +32,7 @@ const DATES_SHOWN = 30
 /** `chart.svg` of a release: its last 90 days. */
 export function releaseChart(rows: readonly RankingRow[]): TextFile {
   const chart = recentChart(recentDays(rows), 'recent')
-  return { path: CHART_FILE, media_type: 'image/svg+xml', text: standaloneChart(chart) }
+  return { path: CHART_FILE, media_type: 'image/svg+xml', text: chartFile(chart) }
 }
 
 export interface ReleaseFacts {
@@ -59,7 +59,7 @@ ${factList([
   ...(isRuled(manifest) ? [] : [['Provisional from', manifest.provisional_from] as const]),
 ])}<p>Content hash: <code>${manifest.content_hash}</code></p>
 <figure>
-<img src="${CHART_FILE}" alt="Tokens per day of the ten models with the most tokens, and of all others, up to ${end_date}" width="960" height="440">
+<img src="${CHART_FILE}" alt="Tokens per day of the eight models with the most tokens, and of all others, up to ${end_date}" width="960" height="440">
 <figcaption>The numbers are in the files below. <a href="${CHART_FILE}">This picture alone</a></figcaption>
 </figure>
 <section aria-labelledby="files">

@@ -4,6 +4,7 @@ import { changelogPages } from './changelog.ts'
 import { codeSection } from './code.ts'
 import { coveragePages } from './coverage.ts'
 import { renderCrawlerFiles } from './crawlers.ts'
+import { embedPage } from './embed.ts'
 import { explorePage } from './explore.ts'
 import type { SiteFacts } from './facts.ts'
 import { landingPage } from './landing.ts'
@@ -17,6 +18,7 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
   const pages = [
     landingPage(facts, { copyScript: names['copy.ts'] ?? '', code: codeSection(facts) }),
     explorePage(facts, names),
+    embedPage(facts, names),
     ...modelsPages(facts),
     ...modelPages(facts),
     ...coveragePages(facts),

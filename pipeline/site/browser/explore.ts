@@ -1,16 +1,17 @@
+import './copy.ts'
 import { formatInteger } from '../../base/numbers.ts'
-import type { Grain } from './explore/calendar.ts'
 import { chartView } from './explore/chart-view.ts'
+import { cite } from './explore/cite.ts'
 import { controls } from './explore/controls.ts'
 import { byId, make } from './explore/dom.ts'
-import { downloads, type Source } from './explore/downloads.ts'
-import { type Shown, show } from './explore/frame.ts'
+import { downloads } from './explore/downloads.ts'
+import type { Shown } from './explore/frame.ts'
 import { modelList } from './explore/model-list.ts'
+import { type OpenRelease, openRelease } from './explore/open-release.ts'
 import { type Change, tableView } from './explore/table-view.ts'
-import { GoneError, type Tables, tables } from './explore/tables.ts'
-import { DEFAULT_VIEW, GRAINS, type View } from './explore/view.ts'
+import { GoneError } from './explore/tables.ts'
+import type { View } from './explore/view.ts'
 import { fromQuery, type ReadView, toQuery } from './explore/view-url.ts'
-import { reachOf } from './explore/window.ts'
 
 const TYPING_PAUSE_MS = 300
 
@@ -18,35 +19,31 @@ const page = byId('explorer', HTMLDivElement)
 const status = byId('status', HTMLParagraphElement)
 
 async function start(): Promise<void> {
-  const { tables: listed = '{}', history = '', name = '', title = '', release = '', credit = '' } = page.dataset
-  const files = JSON.parse(listed)
-  const grains = GRAINS.filter((grain) => grain in files)
-  const data = tables(files, { release, history })
-  await data.load('day')
-  explore(data, grains, { name, title, release, credit })
+  explore(await openRelease(page, fromQuery(location.search).view.release))
 }
 
-function explore(data: Tables, grains: readonly Grain[], source: Source): void {
-  const days = data.rows('day') ?? []
-  const reach = reachOf(days)
+function explore(release: OpenRelease): void {
+  const { source, reach } = release
   let read = readUrl()
   let shown: Shown | undefined
   let typing: ReturnType<typeof setTimeout> | undefined
-  const chart = chartView()
+  const chart = chartView(change)
   const parts = [
     controls(change, reach),
-    modelList(days, change),
+    modelList(release.namesOf, change),
     chart,
     tableView(change),
     downloads(source, () => shown && { shown, scene: chart.scene() }),
+    cite(source),
   ]
 
   /** The view of the URL. Early releases have no weeks and months. */
   function readUrl(): ReadView {
     const asked = fromQuery(location.search)
-    if (grains.includes(asked.view.by)) return asked
-    const notice = `This release has no table by ${asked.view.by}; days are shown.`
-    return { view: { ...asked.view, by: DEFAULT_VIEW.by }, notices: [...asked.notices, notice] }
+    const { by } = asked.view
+    if (by === 'auto' || release.grains.includes(by)) return asked
+    const notice = `This release has no table by ${by}; days are shown.`
+    return { view: { ...asked.view, by: 'day' }, notices: [...asked.notices, notice] }
   }
 
   function change(part: Parameters<Change>[0], how?: Parameters<Change>[1]): void {
@@ -67,28 +64,37 @@ function explore(data: Tables, grains: readonly Grain[], source: Source): void {
 
   function draw(): void {
     const { view, notices } = read
-    const rows = data.rows(view.by)
-    if (rows === undefined) {
-      load(view.by)
+    const grain = release.grainOf(view, byId('chart', HTMLDivElement).clientWidth)
+    const next = release.show(view, grain, shown)
+    if (next === undefined) {
+      load(grain)
       return
     }
-    shown = show(rows, view, { reach, provisionalFrom: data.provisionalFrom(view.by) })
-    for (const part of parts) part.show(shown)
-    const all = [...notices, ...shown.notices].map((notice) => make('p', {}, notice))
-    byId('notices', HTMLDivElement).replaceChildren(...all)
-    status.textContent = `${formatInteger(shown.entries.length)} rows from ${shown.span.from} to ${shown.span.to}.`
+    shown = next
+    for (const part of parts) part.show(next)
+    const all = [...notices, ...next.notices].map((notice) => make('p', {}, notice))
+    byId('notices', HTMLDivElement).replaceChildren(...releaseNotice(), ...all)
+    status.textContent = `${formatInteger(next.entries.length)} rows from ${next.span.from} to ${next.span.to}.`
+  }
+
+  function releaseNotice(): HTMLElement[] {
+    if (source.isCurrent) return []
+    const query = toQuery({ ...read.view, release: undefined })
+    const link = make('a', { href: query === '' ? location.pathname : `?${query}` }, 'See the current release')
+    return [make('p', { class: 'pinned' }, `This is release ${source.release}, which never changes. `, link)]
   }
 
   /** Loads a table and draws it, unless the view has changed meanwhile. On an error, days are shown. */
-  function load(grain: Grain): void {
+  function load(grain: 'day' | 'week' | 'month'): void {
+    const asked = read
     status.textContent = `Loading the ${grain}s …`
-    data.load(grain)?.then(
-      () => read.view.by === grain && draw(),
+    release.load(grain)?.then(
+      () => draw(),
       (error: unknown) => {
         if (error instanceof GoneError) return showGone()
-        if (read.view.by !== grain) return
+        if (read !== asked) return
         const notice = `The ${grain}s could not be read (${reasonOf(error)}). Days are shown; choose them again to try once more.`
-        read = { view: { ...read.view, by: DEFAULT_VIEW.by }, notices: [...read.notices, notice] }
+        read = { view: { ...read.view, by: 'day' }, notices: [...read.notices, notice] }
         draw()
       },
     )
@@ -97,8 +103,10 @@ function explore(data: Tables, grains: readonly Grain[], source: Source): void {
   addEventListener('popstate', () => {
     clearTimeout(typing)
     typing = undefined
+    const before = read.view.release
     read = readUrl()
-    draw()
+    if (read.view.release === before) draw()
+    else location.reload()
   })
   draw()
 }

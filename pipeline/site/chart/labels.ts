@@ -35,28 +35,41 @@ function mean({ sum, count }: { sum: number; count: number }): number {
   return sum / count
 }
 
-/** Names after their last slash, if that is unique. */
-export function shortNames(names: readonly string[]): string[] {
-  const tails = names.map((name) => name.slice(name.lastIndexOf('/') + 1) || name)
-  return names.map((name, position) => {
-    const tail = tails[position] ?? name
-    return tails.indexOf(tail) === tails.lastIndexOf(tail) ? tail : name
-  })
+/** Names cut to a width. Cut at another place if two of them would look the same. */
+export function shortenAll(names: readonly string[], width: number): string[] {
+  const cuts = [0.5, 0.25, 0.75].map((share) => names.map((name) => shorten(name, width, share)))
+  const wanted = new Set(names).size
+  return cuts.find((cut) => new Set(cut).size === wanted) ?? cuts[0] ?? []
 }
 
-/** Cuts a name to the width of `width` small Latin letters, with an ellipsis. */
-export function shorten(name: string, width: number): string {
-  const characters = [...name]
-  if (characters.reduce((sum, character) => sum + widthOf(character), 0) <= width) return name
-  let room = width - 1
-  const kept = characters.filter((character) => {
+/**
+ * Cuts a name in the middle to the width of `width` small Latin letters: `acme/model-…-20260101`. The author stays whole
+ * if it takes at most half. Of the rest, `share` is the part of the room that its beginning gets.
+ */
+export function shorten(name: string, width: number, share = 0.5): string {
+  if (widthOf(name) <= width) return name
+  const slash = name.indexOf('/') + 1
+  const author = widthOf(name.slice(0, slash)) <= width / 2 ? name.slice(0, slash) : ''
+  const room = width - 1 - widthOf(author)
+  const rest = [...name.slice(author.length)]
+  const head = fitting(rest, room * share)
+  const tail = fitting(rest.toReversed(), room - widthOf(head.join('')))
+  return `${author}${head.join('')}…${tail.toReversed().join('')}`
+}
+
+/** As many of the first characters as fit. */
+function fitting(characters: readonly string[], width: number): string[] {
+  let room = width
+  const past = characters.findIndex((character) => {
     room -= widthOf(character)
-    return room >= 0
+    return room < 0
   })
-  return `${kept.join('')}…`
+  return characters.slice(0, past < 0 ? characters.length : past)
 }
 
-function widthOf(character: string): number {
-  if (WIDE.test(character)) return 2
-  return BROAD.test(character) ? 1.4 : 1
+/** In small Latin letters. */
+export function widthOf(text: string): number {
+  let width = 0
+  for (const character of text) width += WIDE.test(character) ? 2 : BROAD.test(character) ? 1.4 : 1
+  return width
 }

@@ -1,18 +1,19 @@
 import { counted, formatInteger, formatShare } from '../../base/numbers.ts'
 import { type Html, html } from '../../contract/html.ts'
-import type { UtcDate } from '../../contract/utc-date.ts'
-import { type Series, stackedChart } from '../chart.ts'
+import type { Content } from '../chart/scene.ts'
+import { ALL_OTHERS, type Series } from '../chart/series.ts'
+import { chartFigure } from '../chart.ts'
 import { scrollable } from '../elements.ts'
 import { modelPath } from '../model-path.ts'
-import { type Recent, recentChart } from '../recent.ts'
+import { recentChart } from '../recent.ts'
 
 const SPAN_DAYS = 30
 
-export function recentSection(recent: Recent, provisionalFrom: UtcDate): Html {
-  const { dates } = recent
+export function recentSection(recent: Content): Html {
+  const { length } = recent.periods
   return html`<section>
-<h2 id="recent">The last ${dates.length === 1 ? 'day' : counted(dates.length, 'day')}</h2>
-${stackedChart(recentChart(recent, 'recent-chart', provisionalFrom))}<details>
+<h2 id="recent">The last ${length === 1 ? 'day' : counted(length, 'day')}</h2>
+${chartFigure(recentChart(recent, 'recent-chart'))}<details>
 <summary>The chart as a table</summary>
 ${scrollable('The chart as a table', table(recent))}</details>
 </section>
@@ -27,11 +28,12 @@ function spansOf(length: number): { from: number; to: number }[] {
   })
 }
 
-function table({ dates, series }: Recent): Html {
-  const spans = spansOf(dates.length)
+function table({ periods, series }: Content): Html {
+  const spans = spansOf(periods.length)
   const whole = sum(series.flatMap(({ values }) => values))
   const head = spans.map(
-    ({ from, to }) => html`<th scope="col" class="number">${counted(to - from, 'day')} to ${dates[to - 1] ?? ''}</th>`,
+    ({ from, to }) =>
+      html`<th scope="col" class="number">${counted(to - from, 'day')} to ${periods[to - 1]?.start ?? ''}</th>`,
   )
   return html`<table>
 <caption>Tokens of the models in the chart, summed over spans of up to ${SPAN_DAYS} days. A day that does not name a model adds nothing here; its tokens are among the others.</caption>
@@ -42,14 +44,10 @@ ${series.map((one) => row(one, spans, whole))}</tbody>
 `
 }
 
-function row(
-  { name, values, rest = false }: Series,
-  spans: readonly { from: number; to: number }[],
-  whole: bigint,
-): Html {
+function row({ name, values }: Series, spans: readonly { from: number; to: number }[], whole: bigint): Html {
   const cells = spans.map(({ from, to }) => html`<td class="number">${formatInteger(sum(values.slice(from, to)))}</td>`)
   const total = sum(values)
-  const label = rest ? html`${name}` : html`<a href="${modelPath(name)}">${name}</a>`
+  const label = name === ALL_OTHERS ? html`${name}` : html`<a href="${modelPath(name)}">${name}</a>`
   return html`<tr><th scope="row">${label}</th>${cells}<td class="number">${formatInteger(total)}</td><td class="number">${formatShare(total, whole)}</td></tr>\n`
 }
 

@@ -1,8 +1,13 @@
-import { formatInteger, formatShare } from '../../../base/numbers.ts'
-import { isMarked, isPartial, type Period } from './cells.ts'
+import { addDays, endOf } from '../../chart/calendar.ts'
+import { describePeriod } from '../../chart/cells.ts'
+import type { Scene } from '../../chart/marks.ts'
+import { drawScene } from '../../chart/scene.ts'
+import { chartElement } from './chart-element.ts'
 import { byId, make, makeSvg } from './dom.ts'
-import { type Shown, titleOf } from './frame.ts'
-import { drawChart, type Mark, paintOf, type Scene } from './scene.ts'
+import { drawnContent, type Shown, titleOf } from './frame.ts'
+import { legend } from './legend.ts'
+import type { Change } from './table-view.ts'
+import { tooltip } from './tooltip.ts'
 
 export interface ChartView {
   show(shown: Shown): void
@@ -10,20 +15,26 @@ export interface ChartView {
 }
 
 const CURSOR = 'chart-cursor'
+const SELECTION = 'chart-selection'
+/** A shorter drag is a click. */
+const LEAST_DRAG = 8
 
-/** Draws the chart, again when the view or width changes. Values follow the pointer and the slider. */
-export function chartView(): ChartView {
+/** Draws the chart, again when the view or width changes. Values follow the pointer and the slider; a drag zooms in. */
+export function chartView(change: Change): ChartView {
   const place = byId('chart', HTMLDivElement)
   const slider = byId('cursor', HTMLInputElement)
+  const tip = tooltip(place)
+  const values = legend(change, highlight)
   let shown: Shown | undefined
   let scene: Scene | undefined
+  let dragFrom: number | undefined
 
   function draw(): void {
     const { clientWidth: width, clientHeight: height } = place
     if (shown === undefined || width === 0) return
-    const { as, by, show } = shown.view
-    scene = drawChart({ cells: shown.cells, series: shown.series, width, height, as, by, show })
-    place.replaceChildren(toElement(scene, shown))
+    scene = drawScene(drawnContent(shown), { width, height })
+    place.querySelector('svg')?.remove()
+    place.prepend(toElement(scene, shown))
     readOut()
   }
 
@@ -32,18 +43,63 @@ export function chartView(): ChartView {
     const position = Number(slider.value)
     const period = shown.cells.periods[position]
     if (period === undefined) return
-    slider.setAttribute('aria-valuetext', nameOf(period))
-    const x = scene.columns[position] ?? 0
-    document.getElementById(CURSOR)?.setAttribute('d', `M${x},${scene.top}V${scene.bottom}`)
-    showValues(shown, position)
+    slider.setAttribute('aria-valuetext', describePeriod(period))
+    document.getElementById(CURSOR)?.setAttribute('d', line(scene, position))
+    values.show(shown, position)
   }
 
-  slider.addEventListener('input', readOut)
-  place.addEventListener('pointermove', ({ offsetX, target }) => {
-    if (scene === undefined || !(target instanceof SVGElement)) return
-    slider.value = String(nearest(scene.columns, offsetX))
+  function moveTo(offsetX: number): number {
+    const position = nearest(scene?.columns ?? [], offsetX)
+    slider.value = String(position)
     readOut()
+    return position
+  }
+
+  function highlight(name: string | undefined): void {
+    for (const path of place.querySelectorAll<SVGPathElement>('path[data-name]'))
+      path.classList.toggle('dim', name !== undefined && path.getAttribute('data-name') !== name)
+  }
+
+  function select(to: number | undefined): void {
+    const box = document.getElementById(SELECTION)
+    if (box === null || scene === undefined) return
+    const [left, right] =
+      dragFrom === undefined || to === undefined ? [0, 0] : [Math.min(dragFrom, to), Math.max(dragFrom, to)]
+    box.setAttribute('x', String(left))
+    box.setAttribute('width', String(right - left))
+  }
+
+  function zoom(from: number, to: number): void {
+    const periods = shown?.cells.periods ?? []
+    const [first, last] = [from, to].sort((a, b) => a - b).map((x) => periods[nearest(scene?.columns ?? [], x)]?.start)
+    if (shown === undefined || first === undefined || last === undefined) return
+    change({ window: { from: first, to: addDays(endOf(last, shown.grain), -1) }, page: 1 })
+  }
+
+  slider.addEventListener('input', () => {
+    readOut()
+    if (shown !== undefined && scene !== undefined) tip.show(shown, scene, Number(slider.value))
   })
+  slider.addEventListener('blur', () => tip.hide())
+  place.addEventListener('pointermove', (event) => {
+    if (scene === undefined || shown === undefined) return
+    const x = xIn(place, event)
+    tip.show(shown, scene, moveTo(x))
+    if (dragFrom !== undefined) select(x)
+  })
+  place.addEventListener('pointerleave', () => tip.hide())
+  place.addEventListener('pointerdown', (event) => {
+    // A finger scrolls the page.
+    if (event.pointerType !== 'touch' && event.button === 0) dragFrom = xIn(place, event)
+  })
+  addEventListener('pointerup', (event) => {
+    const from = dragFrom
+    dragFrom = undefined
+    select(undefined)
+    const to = xIn(place, event)
+    if (from !== undefined && Math.abs(to - from) >= LEAST_DRAG) zoom(from, to)
+  })
+  place.addEventListener('dblclick', () => change({ window: { days: 'all' }, page: 1 }))
   new ResizeObserver(() => {
     if (place.clientWidth !== scene?.width || place.clientHeight !== scene.height) draw()
   }).observe(place)
@@ -57,32 +113,29 @@ export function chartView(): ChartView {
       slider.value = String(last)
       slider.disabled = last === 0
       byId('chart-title', HTMLHeadingElement).textContent = titleOf(next)
-      byId('chart-notes', HTMLParagraphElement).textContent = notesOn(next)
+      tip.hide()
       draw()
+      byId('chart-notes', HTMLUListElement).replaceChildren(...notesOn(next, scene))
     },
   }
 }
 
-/** `2026-11 ∗ (19 of 30 days, provisional)` */
-export function nameOf(period: Period): string {
-  const { name, days, length, isProvisional } = period
-  const marks = [...(isPartial(period) ? [`${days} of ${length} days`] : []), ...(isProvisional ? ['provisional'] : [])]
-  return marks.length === 0 ? name : `${name} ∗ (${marks.join(', ')})`
+function notesOn({ grain, window, span }: Shown, scene: Scene | undefined): HTMLLIElement[] {
+  const isWider = span.from < window.from || span.to > window.to
+  const whole = `Whole ${grain}s are shown: the window was ${window.from} to ${window.to}.`
+  const notes = (scene?.notes ?? []).map(({ sample, text }) => {
+    const mark = sample === undefined ? [] : [make('span', { class: `sample ${sample}`, 'aria-hidden': 'true' })]
+    return make('li', {}, ...mark, ` ${text}`)
+  })
+  return isWider ? [make('li', {}, whole), ...notes] : notes
 }
 
-function notesOn({ cells, view, window, span }: Shown): string {
-  if (view.by !== 'day') {
-    const marked = cells.periods.filter(isMarked)
-    const isWider = span.from < window.from || span.to > window.to
-    return [
-      ...(isWider ? [`Whole ${view.by}s are shown: the window was ${window.from} to ${window.to}.`] : []),
-      ...(marked.length > 0
-        ? [`∗ Not whole, or provisional: ${marked.map(nameOf).join(', ').replaceAll(' ∗', '')}.`]
-        : []),
-    ].join(' ')
-  }
-  const missing = cells.periods.filter(({ days }) => days === 0).length
-  return missing === 0 ? '' : `${missing} days of the window have no data.`
+function xIn(place: HTMLElement, { clientX }: PointerEvent): number {
+  return clientX - place.getBoundingClientRect().left
+}
+
+function line({ columns, top, bottom }: Scene, position: number): string {
+  return `M${columns[position] ?? 0},${top}V${bottom}`
 }
 
 function nearest(columns: readonly number[], x: number): number {
@@ -90,49 +143,15 @@ function nearest(columns: readonly number[], x: number): number {
   return distances.indexOf(Math.min(...distances))
 }
 
-function toElement({ width, height, marks }: Scene, shown: Shown): SVGElement {
-  const { span, series } = shown
-  const description = `${series.length} series from ${span.from} to ${span.to}. The table below has the numbers.`
-  return makeSvg(
-    'svg',
-    { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-labelledby': 'chart-name chart-description' },
-    makeSvg('title', { id: 'chart-name' }, titleOf(shown)),
-    makeSvg('desc', { id: 'chart-description' }, description),
-    // Catches the pointer between marks.
-    makeSvg('rect', { width, height, fill: 'transparent' }),
-    ...marks.flatMap(toElements),
-    makeSvg('path', { id: CURSOR, class: 'ink', stroke: 'currentColor', 'stroke-dasharray': '2 2', d: 'M0,0' }),
+/** The chart with a crosshair, and a box for the part that a drag selects. */
+function toElement(scene: Scene, shown: Shown): SVGElement {
+  const { width, height, top, bottom } = scene
+  const svg = chartElement(scene, shown)
+  // Catches the pointer between marks.
+  svg.prepend(makeSvg('rect', { width, height, fill: 'transparent' }))
+  svg.append(
+    makeSvg('rect', { id: SELECTION, y: top, height: bottom - top, width: 0, class: 'selection' }),
+    makeSvg('path', { id: CURSOR, stroke: 'var(--ink)', 'stroke-dasharray': '2 2', d: 'M0,0' }),
   )
-}
-
-/** An element has one `currentColor`, so a mark with fill and stroke becomes two. */
-function toElements(mark: Mark): SVGElement[] {
-  if (mark.kind === 'text') {
-    const { x, y, anchor, paint, text } = mark
-    return [makeSvg('text', { x, y, 'text-anchor': anchor, fill: 'currentColor', class: paint }, text)]
-  }
-  const { d, fill, stroke, width = 1, dash = '' } = mark
-  const filled = fill === undefined ? [] : [makeSvg('path', { d, fill: 'currentColor', class: fill })]
-  if (stroke === undefined) return filled
-  const line = { d, fill: 'none', stroke: 'currentColor', 'stroke-width': width, 'stroke-linejoin': 'round' }
-  return [...filled, makeSvg('path', { ...line, class: stroke, ...(dash !== '' && { 'stroke-dasharray': dash }) })]
-}
-
-function showValues({ cells, series }: Shown, position: number): void {
-  const period = cells.periods[position]
-  const total = cells.totals[position] ?? null
-  const row = (name: string, tokens: bigint | null, paint?: string) => {
-    const swatch = paint === undefined ? [] : [make('span', { class: `swatch ${paint}`, 'aria-hidden': 'true' })]
-    const share = tokens === null || total === null ? '' : formatShare(tokens, total)
-    return make(
-      'tr',
-      {},
-      make('th', { scope: 'row' }, make('div', {}, ...swatch, name)),
-      make('td', { class: 'number' }, tokens === null ? '–' : formatInteger(tokens)),
-      make('td', { class: 'number' }, share),
-    )
-  }
-  byId('values-caption', HTMLTableCaptionElement).textContent = period === undefined ? '' : nameOf(period)
-  const rows = series.map(({ name, values }, i) => row(name, values[position] ?? null, paintOf(series, i)))
-  byId('values', HTMLTableElement).tBodies[0]?.replaceChildren(...rows, row('all public tokens', total))
+  return svg
 }

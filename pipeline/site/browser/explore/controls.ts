@@ -1,9 +1,8 @@
-import { isDate } from './calendar.ts'
+import { isDate, type Window } from '../../chart/calendar.ts'
 import { byId } from './dom.ts'
 import type { Shown } from './frame.ts'
 import type { Change } from './table-view.ts'
-import { FORMS, GRAINS, PRESETS, SCALES } from './view.ts'
-import type { Window } from './window.ts'
+import { BY, FORMS, formOf, GROUPS, hasRest, MEASURES, NAME_OF, PRESETS, type View } from './view.ts'
 
 export function controls(change: Change, reach: Window): { show(shown: Shown): void } {
   const form = byId('controls', HTMLFormElement)
@@ -12,7 +11,8 @@ export function controls(change: Change, reach: Window): { show(shown: Shown): v
     if (found instanceof HTMLInputElement) return found
     throw new Error(`the form has no input ${name}`)
   }
-  const [from, to, rest] = [input('from'), input('to'), input('rest')]
+  const [from, to, rest, log] = [input('from'), input('to'), input('rest'), input('log')]
+  let current: View | undefined
   for (const date of [from, to]) {
     date.min = reach.from
     date.max = reach.to
@@ -20,10 +20,15 @@ export function controls(change: Change, reach: Window): { show(shown: Shown): v
 
   form.addEventListener('submit', (event) => event.preventDefault())
   onChoice(form, 'days', PRESETS, (days) => change({ window: { days }, page: 1 }))
-  onChoice(form, 'by', GRAINS, (by) => change({ by, page: 1 }))
-  onChoice(form, 'show', SCALES, (show) => change({ show }))
+  onChoice(form, 'of', GROUPS, (of) => {
+    const names = [...new Set((current?.names ?? []).map(NAME_OF[of]))]
+    change({ of, names: of === 'model' ? [] : names, hidden: [], page: 1 })
+  })
+  onChoice(form, 'by', BY, (by) => change({ by, page: 1 }))
+  onChoice(form, 'show', MEASURES, (show) => change({ show }))
   onChoice(form, 'as', FORMS, (as) => change({ as }))
   rest.addEventListener('change', () => change({ rest: rest.checked }))
+  log.addEventListener('change', () => change({ isLog: log.checked }))
   for (const date of [from, to]) {
     date.addEventListener('change', () => {
       if (!isDate(from.value) || !isDate(to.value)) return
@@ -36,11 +41,16 @@ export function controls(change: Change, reach: Window): { show(shown: Shown): v
 
   return {
     show({ view, window }) {
+      current = view
       choose(form, 'days', 'days' in view.window ? String(view.window.days) : undefined)
+      choose(form, 'of', view.of)
       choose(form, 'by', view.by)
       choose(form, 'show', view.show)
-      choose(form, 'as', view.as)
-      rest.checked = view.rest
+      choose(form, 'as', formOf(view))
+      for (const radio of radios(form, 'as')) radio.disabled = view.show === 'index' && radio.value === 'stacked'
+      rest.checked = hasRest(view)
+      log.checked = view.isLog && formOf(view) === 'lines'
+      log.disabled = formOf(view) !== 'lines'
       from.value = window.from
       to.value = window.to
       byId('all-controls', HTMLFieldSetElement).disabled = false

@@ -1,25 +1,20 @@
 import { csvField } from '../../../contract/canonical-csv.ts'
-import type { Entry } from './entries.ts'
 import { fraction } from './fraction.ts'
-import type { View } from './view.ts'
+import type { Shown } from './frame.ts'
 
 const SHARE_DIGITS = 6
+const COLUMN = { model: 'model_permaslug', family: 'family', author: 'author' } as const
 
-/** Tokens equal the lines of the published CSV of the table, byte for byte. Shares have a column more. */
-export function toCsv(entries: readonly Entry[], { by, show }: Pick<View, 'by' | 'show'>): string {
-  const names = [
-    'date',
-    'model_permaslug',
-    'total_tokens',
-    ...(by === 'day' ? [] : ['days']),
-    ...(show === 'share' ? ['share'] : []),
-  ]
-  const lines = entries.map(({ period, model_permaslug, tokens, total }) => [
+/** Tokens of models equal the lines of the published CSV of the table, byte for byte. Shares have a column more. */
+export function toCsv({ entries, grain, view }: Pick<Shown, 'entries' | 'grain' | 'view'>): string {
+  const [hasDays, hasShare] = [grain !== 'day', view.show === 'share']
+  const names = ['date', COLUMN[view.of], 'total_tokens', ...(hasDays ? ['days'] : []), ...(hasShare ? ['share'] : [])]
+  const lines = entries.map(({ period, name, tokens, total }) => [
     period.start,
-    csvField(model_permaslug),
+    csvField(name),
     tokens,
-    ...(by === 'day' ? [] : [period.days]),
-    ...(show === 'share' ? [fraction(tokens, total, SHARE_DIGITS)] : []),
+    ...(hasDays ? [period.days] : []),
+    ...(hasShare ? [fraction(tokens, total, SHARE_DIGITS)] : []),
   ])
   return [names, ...lines].map((fields) => `${fields.join(',')}\n`).join('')
 }

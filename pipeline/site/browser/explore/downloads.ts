@@ -1,16 +1,13 @@
+import type { Scene } from '../../chart/marks.ts'
+import type { Picture } from '../../chart/picture.ts'
+import { pictureSvg } from '../../chart/picture.ts'
+import type { Colors } from '../../chart/svg.ts'
 import { toPng } from './canvas.ts'
+import { pinnedUrl } from './cite.ts'
 import { toCsv } from './csv.ts'
 import { byId, make } from './dom.ts'
-import { type Shown, titleOf } from './frame.ts'
-import { type Colours, type Picture, toSvg } from './picture.ts'
-import type { Scene } from './scene.ts'
-
-export interface Source {
-  name: string
-  title: string
-  release: string
-  credit: string
-}
+import { drawnContent, type Shown, titleOf } from './frame.ts'
+import type { Source } from './source.ts'
 
 interface Current {
   shown: Shown
@@ -23,25 +20,24 @@ export function downloads(source: Source, current: () => Current | undefined): {
   csv?.addEventListener('click', () => {
     const shown = current()?.shown
     if (shown === undefined) return
-    save(new Blob([toCsv(shown.entries, shown.view)], { type: 'text/csv' }), fileName(source, shown, 'csv'))
+    save(new Blob([toCsv(shown)], { type: 'text/csv' }), fileName(source, shown, 'csv'))
   })
   svg?.addEventListener('click', () => {
     const now = pictureNow()
     if (now === undefined) return
-    save(new Blob([toSvg(now.picture)], { type: 'image/svg+xml' }), fileName(source, now.shown, 'svg'))
+    save(
+      new Blob([pictureSvg(now.picture, pageColors())], { type: 'image/svg+xml' }),
+      fileName(source, now.shown, 'svg'),
+    )
   })
   png?.addEventListener('click', async () => {
     const now = pictureNow()
-    if (now !== undefined) save(await toPng(now.picture), fileName(source, now.shown, 'png'))
+    if (now !== undefined) save(await toPng(now.picture, pageColors()), fileName(source, now.shown, 'png'))
   })
 
   function pictureNow(): { shown: Shown; picture: Picture } | undefined {
     const { shown, scene } = current() ?? {}
-    if (shown === undefined || scene === undefined) return undefined
-    return {
-      shown,
-      picture: { scene, title: `${source.title}: ${titleOf(shown)}`, credit: source.credit, colours: pageColours() },
-    }
+    return shown && scene && { shown, picture: pictureOf(source, shown, scene) }
   }
 
   return {
@@ -51,26 +47,34 @@ export function downloads(source: Source, current: () => Current | undefined): {
   }
 }
 
-function pageColours(): Colours {
+/** A picture that says where its numbers are from. */
+export function pictureOf(source: Source, shown: Shown, scene: Scene): Picture {
+  const legend = drawnContent(shown).series.map(({ name, paint }) => ({ name, paint }))
+  const credit = [`${source.credit} ${source.license}. Release ${source.release}.`, pinnedUrl(shown.view, source)]
+  return { scene, title: `${source.title}: ${titleOf(shown)}`, legend: legend.reverse(), credit }
+}
+
+/** The colors of the reader's theme, as the page has them now. */
+function pageColors(): Colors {
   const probe = make('span')
   byId('chart', HTMLDivElement).append(probe)
   const known = new Map<string, string>()
-  const colours: Colours = (paint) => {
+  const colors: Colors = (paint) => {
     const found = known.get(paint)
     if (found !== undefined) return found
     probe.className = paint
-    const colour = getComputedStyle(probe).color
-    known.set(paint, colour)
-    return colour
+    const color = getComputedStyle(probe).color
+    known.set(paint, color)
+    return color
   }
-  for (const paint of ['ink', 'quiet', 'rule', 'ground', 'rest', 'other'] as const) colours(paint)
-  for (let i = 0; i < 10; i++) colours(`s${i}`)
+  for (const paint of ['ink', 'quiet', 'rule', 'ground', 'rest', 'other'] as const) colors(paint)
+  for (let i = 0; i < 8; i++) colors(`s${i}`)
   probe.remove()
-  return colours
+  return colors
 }
 
-function fileName({ name, release }: Source, { view, span }: Shown, ending: string): string {
-  return `${name}-${release}-${span.from}-${span.to}-${view.by}-${view.show}.${ending}`
+function fileName({ name, release }: Source, { view, span, grain }: Shown, ending: string): string {
+  return `${name}-${release}-${span.from}-${span.to}-${grain}-${view.show}.${ending}`
 }
 
 function save(blob: Blob, name: string): void {

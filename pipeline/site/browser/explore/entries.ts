@@ -1,23 +1,23 @@
-import type { Cells, Period } from './cells.ts'
-import { compareSlugs, OTHER } from './row.ts'
-import { compareTokens } from './series.ts'
+import { type Cells, describePeriod, type Period } from '../../chart/cells.ts'
+import { compareSlugs, compareTokens, OTHER } from '../../chart/rows.ts'
 import type { Order } from './view.ts'
 
+/** A row of the table. Its name is that of a model, a family or an author. */
 export interface Entry {
   period: Period
-  model_permaslug: string
+  name: string
   tokens: bigint
   total: bigint
 }
 
 /** Rows in published order: dates ascending, tokens descending, `other` last. */
-export function entriesOf(cells: Cells, chosen: readonly string[]): Entry[] {
-  const slugs = chosen.length > 0 ? chosen : [...cells.models.keys()]
-  return cells.periods.flatMap((period, position) => {
-    const total = cells.totals[position] ?? 0n
-    const entries = slugs.flatMap((model_permaslug): Entry[] => {
-      const tokens = cells.models.get(model_permaslug)?.[position] ?? null
-      return tokens === null ? [] : [{ period, model_permaslug, tokens, total }]
+export function entriesOf({ periods, names, totals }: Cells, chosen: readonly string[]): Entry[] {
+  const wanted = chosen.length > 0 ? chosen : [...names.keys()]
+  return periods.flatMap((period, position) => {
+    const total = totals[position] ?? 0n
+    const entries = wanted.flatMap((name): Entry[] => {
+      const tokens = names.get(name)?.[position] ?? null
+      return tokens === null ? [] : [{ period, name, tokens, total }]
     })
     return entries.sort(inPublishedOrder)
   })
@@ -25,25 +25,22 @@ export function entriesOf(cells: Cells, chosen: readonly string[]): Entry[] {
 
 function inPublishedOrder(a: Entry, b: Entry): number {
   return (
-    Number(a.model_permaslug === OTHER) - Number(b.model_permaslug === OTHER) ||
+    Number(a.name === OTHER) - Number(b.name === OTHER) ||
     compareTokens(b.tokens, a.tokens) ||
-    compareSlugs(a.model_permaslug, b.model_permaslug)
+    compareSlugs(a.name, b.name)
   )
 }
 
-/** Entries whose period or model contains the text, ignoring case. */
+/** Entries whose period or name contains the text, ignoring case. */
 export function searchEntries(entries: readonly Entry[], text: string): readonly Entry[] {
   const wanted = text.trim().toLowerCase()
   if (wanted === '') return entries
-  return entries.filter(
-    ({ period, model_permaslug }) =>
-      model_permaslug.toLowerCase().includes(wanted) || period.name.toLowerCase().includes(wanted),
-  )
+  return entries.filter(({ period, name }) => `${describePeriod(period)}\n${name}`.toLowerCase().includes(wanted))
 }
 
 const COMPARE: Record<'date' | 'model' | 'tokens' | 'share', (a: Entry, b: Entry) => number> = {
   date: (a, b) => (a.period.start < b.period.start ? -1 : Number(a.period.start > b.period.start)),
-  model: (a, b) => compareSlugs(a.model_permaslug, b.model_permaslug),
+  model: (a, b) => compareSlugs(a.name, b.name),
   tokens: (a, b) => compareTokens(a.tokens, b.tokens),
   share: (a, b) => shareOf(a) - shareOf(b),
 }

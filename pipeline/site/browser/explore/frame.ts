@@ -1,45 +1,90 @@
-import { type Cells, cellsOf } from './cells.ts'
+import type { Grain, Window } from '../../chart/calendar.ts'
+import { type Cells, cellsOf } from '../../chart/cells.ts'
+import { MOST_SERIES } from '../../chart/colors.ts'
+import type { Paint } from '../../chart/marks.ts'
+import { type ChartRow, OTHER } from '../../chart/rows.ts'
+import type { Content } from '../../chart/scene.ts'
+import { chooseSeries } from '../../chart/series.ts'
 import { type Entry, entriesOf, searchEntries } from './entries.ts'
-import type { Row } from './row.ts'
-import { chooseSeries, MOST_SERIES, type Series } from './series.ts'
-import type { View } from './view.ts'
-import { resolveWindow, type Window, wholePeriods } from './window.ts'
+import { formOf, type Group, hasRest, NAME_OF, type View } from './view.ts'
+import { resolveWindow, wholePeriods } from './window.ts'
 
 export interface Shown {
   view: View
+  grain: Grain
   /** As a person chose it, cut to the release. */
   window: Window
   /** The same with whole weeks or months. */
   span: Window
   cells: Cells
-  series: readonly Series[]
+  /** All series, hidden ones too. */
+  content: Content
   entries: readonly Entry[]
   notices: string[]
 }
 
-/** Applies a view to the rows of its table. Unknown models stay in the view with a notice. */
-export function show(
-  rows: readonly Row[],
-  view: View,
-  { reach, provisionalFrom }: { reach: Window; provisionalFrom: string | undefined },
-): Shown {
+export interface Known {
+  reach: Window
+  grain: Grain
+  provisionalFrom: string | undefined
+  restated: ReadonlySet<string>
+  /** All names of the release, the largest first. */
+  order: readonly string[]
+  /** The colors of the chart before. */
+  kept: ReadonlyMap<string, number>
+}
+
+const PLURAL: Readonly<Record<Group, string>> = { model: 'models', family: 'families', author: 'authors' }
+
+/** Applies a view to the rows of its table. Unknown names stay in the view with a notice. */
+export function show(rows: readonly ChartRow[], view: View, known: Known): Shown {
+  const { reach, grain, order, kept } = known
   const { window, notices } = resolveWindow(view.window, reach)
-  const span = wholePeriods(window, view.by, reach)
-  const cells = cellsOf(rows, span, view.by, view.by === 'day' ? undefined : provisionalFrom)
-  const missing = view.models.filter((slug) => !cells.models.has(slug))
+  const span = wholePeriods(window, grain, reach)
+  const restated = grain === 'day' ? known.restated : undefined
+  const nameOf = NAME_OF[view.of]
+  const cells = cellsOf(rows, span, grain, { provisionalFrom: known.provisionalFrom, restated, nameOf })
+  const missing = view.names.filter((name) => !cells.names.has(name))
   if (missing.length > 0) notices.push(`Without tokens among those named in this window: ${missing.join(', ')}.`)
-  if (view.models.length > MOST_SERIES)
-    notices.push(
-      `The chart draws the ${MOST_SERIES} largest of the ${view.models.length} chosen models; the table has all.`,
-    )
-  const series = chooseSeries(cells, view.models, view.rest)
-  const entries = searchEntries(entriesOf(cells, view.models), view.search)
-  return { view, window, span, cells, series, entries, notices }
+  if (view.names.length > MOST_SERIES) {
+    const all = `${view.names.length} chosen ${PLURAL[view.of]}`
+    notices.push(`The chart draws the ${MOST_SERIES} largest of the ${all}; the table has all.`)
+  }
+  const rest = hasRest(view) ? 'apart' : 'none'
+  const series = chooseSeries(cells, { chosen: view.names, rest, order, kept })
+  const { periods, totals } = cells
+  const content: Content = {
+    grain,
+    periods,
+    totals,
+    series,
+    form: formOf(view),
+    measure: view.show,
+    isLog: view.isLog,
+  }
+  const entries = searchEntries(entriesOf(cells, view.names), view.search)
+  return { view, grain, window, span, cells, content, entries, notices }
+}
+
+/** What is drawn: the series that are not hidden. */
+export function drawnContent({ content, view }: Pick<Shown, 'content' | 'view'>): Content {
+  return { ...content, series: content.series.filter(({ name }) => !view.hidden.includes(name)) }
+}
+
+/** The colors of a chart, by name. */
+export function colorsOf({ series }: Content): Map<string, number> {
+  const colors = series.map(({ name, paint }) => [name, Number(paint.slice(1))] as const)
+  return new Map(colors.filter(([, color]) => !Number.isNaN(color)))
+}
+
+export function isNamed({ name, paint }: { name: string; paint: Paint }): boolean {
+  return name !== OTHER && paint !== 'rest' && paint !== 'other'
 }
 
 const UNIT = { day: 'per day', week: 'per week', month: 'per month' } as const
+const MEASURE = { tokens: 'Tokens', share: 'Share of all tokens', index: 'Index of tokens' } as const
+const OF = { model: '', family: ' by family', author: ' by author' } as const
 
-export function titleOf({ view, span }: Pick<Shown, 'view' | 'span'>): string {
-  const what = view.show === 'share' ? 'Share of all tokens' : 'Tokens'
-  return `${what} ${UNIT[view.by]}, ${span.from} to ${span.to}`
+export function titleOf({ view, grain, span }: Pick<Shown, 'view' | 'grain' | 'span'>): string {
+  return `${MEASURE[view.show]}${OF[view.of]} ${UNIT[grain]}, ${span.from} to ${span.to}`
 }

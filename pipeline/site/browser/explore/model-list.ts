@@ -1,45 +1,51 @@
 import { byId, make } from './dom.ts'
 import type { Shown } from './frame.ts'
-import { compareSlugs, OTHER, type Row } from './row.ts'
-import { compareTokens } from './series.ts'
 import type { Change } from './table-view.ts'
+import type { Group } from './view.ts'
 
-export function modelList(rows: readonly Row[], change: Change): { show(shown: Shown): void } {
+const PLURAL: Readonly<Record<Group, string>> = { model: 'models', family: 'families', author: 'authors' }
+
+/** The names that a person can choose. `namesOf` gives all of a group, the largest first. */
+export function modelList(namesOf: (group: Group) => readonly string[], change: Change): { show(shown: Shown): void } {
   const search = byId('models-search', HTMLInputElement)
-  const boxes = new Map(bySize(rows).map((slug) => [slug, make('input', { type: 'checkbox', value: slug })]))
-  const labels = [...boxes].map(([slug, box]) => make('label', {}, box, make('span', {}, slug)))
+  const count = byId('models-count', HTMLSpanElement)
+  let group: Group | undefined
+  let boxes = new Map<string, HTMLInputElement>()
+  let labels: HTMLLabelElement[] = []
   let chosen: readonly string[] = []
 
-  byId('models-list', HTMLDivElement).replaceChildren(...labels)
-  byId('models-clear', HTMLButtonElement).addEventListener('click', () => change({ models: [], page: 1 }))
-  for (const [slug, box] of boxes) {
-    box.addEventListener('change', () => {
-      const others = chosen.filter((one) => one !== slug)
-      change({ models: box.checked ? [...others, slug] : others, page: 1 })
-    })
+  byId('models-clear', HTMLButtonElement).addEventListener('click', () => change({ names: [], hidden: [], page: 1 }))
+  search.addEventListener('input', filter)
+
+  function fill(of: Group): void {
+    group = of
+    boxes = new Map(namesOf(of).map((name) => [name, make('input', { type: 'checkbox', value: name })]))
+    labels = [...boxes].map(([name, box]) => make('label', {}, box, make('span', {}, name)))
+    byId('models-list', HTMLDivElement).replaceChildren(...labels)
+    for (const [name, box] of boxes) {
+      box.addEventListener('change', () => {
+        const others = chosen.filter((one) => one !== name)
+        change({ names: box.checked ? [...others, name] : others, page: 1 })
+      })
+    }
+    filter()
   }
-  search.addEventListener('input', () => {
+
+  function filter(): void {
     const wanted = search.value.trim().toLowerCase()
     for (const label of labels) label.hidden = !(label.textContent ?? '').toLowerCase().includes(wanted)
     const found = labels.filter(({ hidden }) => !hidden).length
-    byId('models-count', HTMLSpanElement).textContent = wanted === '' ? '' : `${found} of ${labels.length} models`
-  })
+    count.textContent = wanted === '' ? '' : `${found} of ${labels.length} ${PLURAL[group ?? 'model']}`
+  }
 
   return {
     show({ view }) {
-      chosen = view.models
-      for (const [slug, box] of boxes) box.checked = chosen.includes(slug)
+      if (view.of !== group) fill(view.of)
+      chosen = view.names
+      for (const [name, box] of boxes) box.checked = chosen.includes(name)
       byId('models-clear', HTMLButtonElement).disabled = chosen.length === 0
       byId('models-summary', HTMLSpanElement).textContent =
-        chosen.length === 0 ? `the ten with most tokens, of ${boxes.size}` : chosen.join(', ')
+        chosen.length === 0 ? `the largest of ${boxes.size} ${PLURAL[view.of]}` : chosen.join(', ')
     },
   }
-}
-
-function bySize(rows: readonly Row[]): string[] {
-  const totals = new Map<string, bigint>()
-  for (const { model_permaslug, total_tokens } of rows) {
-    if (model_permaslug !== OTHER) totals.set(model_permaslug, (totals.get(model_permaslug) ?? 0n) + total_tokens)
-  }
-  return [...totals].sort(([a, x], [b, y]) => compareTokens(y, x) || compareSlugs(a, b)).map(([slug]) => slug)
 }

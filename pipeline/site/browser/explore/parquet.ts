@@ -1,16 +1,16 @@
 import { decompress } from 'fzstd'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
-import type { Row } from './row.ts'
+import type { ChartRow } from '../../chart/rows.ts'
 
 const MILLISECONDS_PER_DAY = 86_400_000
 const COLUMNS = ['date', 'model_permaslug', 'total_tokens']
 
 /** Reads the Parquet file of a table, in published order. Throws if it is invalid. */
-export async function readRows(file: ArrayBuffer, { hasDays = false } = {}): Promise<Row[]> {
-  return (await readObjects({ file, columns: hasDays ? [...COLUMNS, 'days'] : COLUMNS })) as Row[]
+export async function readRows(file: ArrayBuffer, { hasDays = false } = {}): Promise<ChartRow[]> {
+  return (await readObjects({ file, columns: hasDays ? [...COLUMNS, 'days'] : COLUMNS })) as ChartRow[]
 }
 
-interface HistoryRow extends Row {
+interface HistoryRow extends ChartRow {
   table: string
   position: number
   valid_from: string
@@ -21,7 +21,7 @@ interface HistoryRow extends Row {
 export async function readHistory(
   file: ArrayBuffer,
   { release, table }: { release: string; table: string },
-): Promise<Row[] | undefined> {
+): Promise<ChartRow[] | undefined> {
   const metadata = parquetMetadata(file)
   const releases = metadata.key_value_metadata?.find(({ key }) => key === 'releases')?.value?.split(' ')
   if (!releases?.includes(release)) return undefined

@@ -1,5 +1,5 @@
 import { formatInteger, formatShare } from '../../../base/numbers.ts'
-import { nameOf } from './chart-view.ts'
+import { describePeriod } from '../../chart/cells.ts'
 import { byId, make } from './dom.ts'
 import { type Entry, PAGE_ROWS, pageOf, sortEntries } from './entries.ts'
 import type { Shown } from './frame.ts'
@@ -9,6 +9,7 @@ import type { Order, View } from './view.ts'
 export type Change = (part: Partial<View>, how?: 'typing') => void
 
 const PERIOD = { day: 'Date', week: 'Week of', month: 'Month' } as const
+const NAME = { model: 'Model', family: 'Family', author: 'Author' } as const
 const FIRST: Record<string, Order> = { date: 'date', model: 'model', tokens: '-tokens', share: '-share' }
 
 /** Paged: fast with many rows, and readable for screen readers, search and print. */
@@ -27,12 +28,17 @@ export function tableView(change: Change): { show(shown: Shown): void } {
   search.addEventListener('input', () => change({ search: search.value, page: 1 }, 'typing'))
 
   return {
-    show({ view, entries }) {
+    show({ view, grain, entries }) {
       const { page, pages, entries: rows } = pageOf(sortEntries(entries, view.order), view.page)
       current = { page, order: view.order }
       if (search.value !== view.search) search.value = view.search
       search.disabled = false
-      for (const head of heads) showOrder(head, view)
+      for (const head of heads)
+        showOrder(
+          head,
+          view.order,
+          columnOf(head) === 'date' ? PERIOD[grain] : columnOf(head) === 'model' ? NAME[view.of] : undefined,
+        )
       table.tBodies[0]?.replaceChildren(...rows.map(toRow))
       const first = (page - 1) * PAGE_ROWS
       byId('rows-count', HTMLSpanElement).textContent =
@@ -56,21 +62,21 @@ function nextOrder(column: string, order: Order | undefined): Order | undefined 
   return (first.startsWith('-') ? first.slice(1) : `-${first}`) as Order
 }
 
-function showOrder(head: HTMLTableCellElement, { order, by }: View): void {
+function showOrder(head: HTMLTableCellElement, order: Order | undefined, name: string | undefined): void {
   const column = columnOf(head)
   const button = head.querySelector('button')
-  if (column === 'date' && button !== null) button.textContent = PERIOD[by]
+  if (name !== undefined && button !== null) button.textContent = name
   if (order === column) head.setAttribute('aria-sort', 'ascending')
   else if (order === `-${column}`) head.setAttribute('aria-sort', 'descending')
   else head.removeAttribute('aria-sort')
 }
 
-function toRow({ period, model_permaslug, tokens, total }: Entry): HTMLTableRowElement {
+function toRow({ period, name, tokens, total }: Entry): HTMLTableRowElement {
   return make(
     'tr',
     {},
-    make('td', {}, nameOf(period)),
-    make('td', {}, model_permaslug),
+    make('td', {}, describePeriod(period)),
+    make('td', {}, name),
     make('td', { class: 'number' }, formatInteger(tokens)),
     make('td', { class: 'number' }, formatShare(tokens, total)),
   )

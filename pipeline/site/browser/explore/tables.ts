@@ -1,6 +1,6 @@
-import type { Grain } from './calendar.ts'
+import type { Grain } from '../../chart/calendar.ts'
+import type { ChartRow } from '../../chart/rows.ts'
 import { readHistory, readRows } from './parquet.ts'
-import type { Row } from './row.ts'
 
 /** A table of the release, as the page lists it. */
 export interface TableFile {
@@ -24,7 +24,7 @@ const GONE = [404, 410]
  * read again.
  */
 export function tables(files: TableFiles, { release, history }: { release: string; history: string }) {
-  const read = new Map<Grain, readonly Row[]>()
+  const read = new Map<Grain, readonly ChartRow[]>()
   const underWay = new Set<Grain>()
 
   async function fetchRows(grain: Grain): Promise<void> {
@@ -38,7 +38,7 @@ export function tables(files: TableFiles, { release, history }: { release: strin
     }
   }
 
-  async function fetchDropped(table: string): Promise<Row[]> {
+  async function fetchDropped(table: string): Promise<ChartRow[]> {
     const file = await fetchIfAny(history)
     const rows = file && (await readHistory(file, { release, table }))
     if (rows === undefined) throw new GoneError()
@@ -46,7 +46,7 @@ export function tables(files: TableFiles, { release, history }: { release: strin
   }
 
   return {
-    rows: (grain: Grain): readonly Row[] | undefined => read.get(grain),
+    rows: (grain: Grain): readonly ChartRow[] | undefined => read.get(grain),
     provisionalFrom: (grain: Grain): string | undefined => files[grain]?.provisional_from,
     /** Undefined if the table is being read already. */
     load: (grain: Grain): Promise<void> | undefined => (underWay.has(grain) ? undefined : fetchRows(grain)),

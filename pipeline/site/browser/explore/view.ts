@@ -1,37 +1,70 @@
-import type { Grain } from './calendar.ts'
+import type { Grain } from '../../chart/calendar.ts'
+import { authorOf, familyOf } from '../../chart/rows.ts'
 
 /** Days back from the last date of the release. */
 export const PRESETS = [30, 90, 365, 'all'] as const
 export type Preset = (typeof PRESETS)[number]
 
 export const GRAINS = ['day', 'week', 'month'] as const satisfies readonly Grain[]
-export const SCALES = ['tokens', 'share'] as const
+export const BY = ['auto', ...GRAINS] as const
+export const MEASURES = ['tokens', 'share', 'index'] as const
 export const FORMS = ['stacked', 'lines'] as const
 export const ORDERS = ['date', '-date', 'model', '-model', 'tokens', '-tokens', 'share', '-share'] as const
 export type Order = (typeof ORDERS)[number]
 
+/** What a row counts for. */
+export const GROUPS = ['model', 'family', 'author'] as const
+export type Group = (typeof GROUPS)[number]
+
+export const NAME_OF: Readonly<Record<Group, (slug: string) => string>> = {
+  model: (slug) => slug,
+  family: familyOf,
+  author: authorOf,
+}
+
 /** All that a person can choose. The URL holds all of it. */
 export interface View {
   window: { days: Preset } | { from: string; to: string }
-  /** Slugs in the order chosen; empty means all. */
-  models: readonly string[]
-  by: Grain
-  show: (typeof SCALES)[number]
+  of: Group
+  /** In the order chosen; empty means all. */
+  names: readonly string[]
+  /** `auto` follows from the number of days and the width of the screen. */
+  by: (typeof BY)[number]
+  show: (typeof MEASURES)[number]
   as: (typeof FORMS)[number]
-  rest: boolean
+  isLog: boolean
+  /** Undefined: drawn in a stack of all, and left out when names are chosen, because it would hide them. */
+  rest: boolean | undefined
+  /** Series that stay in the legend and are not drawn. */
+  hidden: readonly string[]
   order: Order | undefined
   search: string
   page: number
+  /** Undefined for the current release. */
+  release: string | undefined
 }
 
 export const DEFAULT_VIEW: View = {
   window: { days: 90 },
-  models: [],
-  by: 'day',
+  of: 'model',
+  names: [],
+  by: 'auto',
   show: 'tokens',
   as: 'stacked',
-  rest: true,
+  isLog: false,
+  rest: undefined,
+  hidden: [],
   order: undefined,
   search: '',
   page: 1,
+  release: undefined,
+}
+
+/** An index compares lines. */
+export function formOf({ as, show }: Pick<View, 'as' | 'show'>): View['as'] {
+  return show === 'index' ? 'lines' : as
+}
+
+export function hasRest({ rest, names, as, show }: Pick<View, 'rest' | 'names' | 'as' | 'show'>): boolean {
+  return rest ?? (names.length === 0 && formOf({ as, show }) === 'stacked')
 }

@@ -1,14 +1,9 @@
-import { addDays, endOf, type Grain, startOf } from './calendar.ts'
-import type { Row } from './row.ts'
+import { addDays, daysBetween, endOf, type Grain, startOf, type Window } from '../../chart/calendar.ts'
+import type { ChartRow } from '../../chart/rows.ts'
 import { DEFAULT_VIEW, type View } from './view.ts'
 
-export interface Window {
-  from: string
-  to: string
-}
-
 /** The first and last date of rows in published order. Throws if there are none. */
-export function reachOf(rows: readonly Row[]): Window {
+export function reachOf(rows: readonly ChartRow[]): Window {
   const [first, last] = [rows.at(0), rows.at(-1)]
   if (first === undefined || last === undefined) throw new Error('the file has no rows')
   return { from: first.date, to: last.date }
@@ -34,6 +29,15 @@ export function resolveWindow(asked: View['window'], reach: Window): { window: W
 export function wholePeriods({ from, to }: Window, grain: Grain, reach: Window): Window {
   const [first, last] = [startOf(from, grain), addDays(endOf(startOf(to, grain), grain), -1)]
   return { from: first < reach.from ? reach.from : first, to: last > reach.to ? reach.to : last }
+}
+
+const LEAST_STEP = 3
+const DAYS: Readonly<Record<Grain, number>> = { day: 1, week: 7, month: 30 }
+
+/** The finest grain of which a period is at least three pixels wide. */
+export function grainFor({ from, to }: Window, width: number, grains: readonly Grain[]): Grain {
+  const days = daysBetween(from, to) + 1
+  return grains.find((grain) => (width / days) * DAYS[grain] >= LEAST_STEP) ?? grains.at(-1) ?? 'day'
 }
 
 function lastDays(days: number | 'all', reach: Window): Window {

@@ -6,6 +6,12 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** Weeks follow ISO 8601: they begin on Monday. */
 export type Grain = 'day' | 'week' | 'month'
 
+/** The first and the last date of what is drawn. */
+export interface Window {
+  from: string
+  to: string
+}
+
 /** True for a calendar date; `2026-02-30` is none. */
 export function isDate(text: string): boolean {
   return FORM.test(text) && !Number.isNaN(Date.parse(text)) && toDate(instantOf(text)) === text
@@ -42,9 +48,9 @@ export function endOf(start: string, grain: Grain): string {
   return grain === 'week' ? addDays(start, 7) : startOf(addDays(start, 31), 'month')
 }
 
-/** `19 Nov`, or `Nov 2026` with `months`. */
+/** `Nov 19`, or `Nov 2026` with `months`. */
 export function tickName(instant: number, months: boolean): string {
   const date = new Date(instant)
   const month = MONTHS[date.getUTCMonth()] ?? ''
-  return months ? `${month} ${date.getUTCFullYear()}` : `${date.getUTCDate()} ${month}`
+  return months ? `${month} ${date.getUTCFullYear()}` : `${month} ${date.getUTCDate()}`
 }
