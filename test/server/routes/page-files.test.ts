@@ -1,4 +1,4 @@
-/** Which compressed form of a published text the server sends to whom, and that it sends none of another text. */
+/** Which form of a page the server sends to whom, that it sends none of another text, and the policies that bind it. */
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -78,4 +78,16 @@ test('once the text has changed, its old forms are not sent any more, and its ne
   await rename(at('new'), at('page.html.br'))
   expect((await get('br')).rawPayload).toEqual(brotliCompressSync(TEXT.toUpperCase()))
   expect((await get('gzip')).headers['content-encoding']).toBeUndefined()
+})
+
+test('other sites may show embed.html in a frame, and no other page', async () => {
+  const publicDir = await temporaryFolder()
+  const { app } = await testApp({ publicDir })
+  const policyOf = async (name: string) => {
+    await writeFile(join(publicDir, name), TEXT)
+    return (await app.inject({ url: `/${name}` })).headers['content-security-policy']
+  }
+  expect(await policyOf('embed.html')).toContain('frame-ancestors *;')
+  expect(await policyOf('index.html')).toContain("frame-ancestors 'self';")
+  expect(await policyOf('embed.html')).toContain("default-src 'self';")
 })
