@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { hashOf, hashOfCode } from '../base/code.ts'
 import type { Database } from '../base/database.ts'
+import { codedPaths } from '../contract/codings.ts'
 import { API_FILES, COVERAGE_PATH, PAGE_FOLDERS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { renderRankingsDaily } from '../site/api.ts'
 import type { Bundle } from '../site/bundle.ts'
@@ -8,7 +9,7 @@ import { type KnownFacts, readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { strayFiles } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
-import { noteRendered, type Rendered, readRendered, standingPages } from './rendered.ts'
+import { noteRendered, type Rendered, readRendered, sortAssets, standingPages } from './rendered.ts'
 
 /** The texts that follow from the releases alone. */
 export interface RenderedSite {
@@ -40,9 +41,11 @@ export async function renderChanged(
   // Loaded only by builds that render.
   const { renderSite } = await import('../site/render.ts')
   const pages = renderSite(await readFacts((each) => tree.rootOf(each), { ...known, rows }, database), bundle)
-  // Assets stay, because open pages may still load them.
-  for (const stray of await strayFiles(publicDir, PAGE_FOLDERS, pages)) await tree.remove(stray, 'leftovers')
-  const note = () => noteRendered(stateDir, { source, scripts, pages: [...pages, ranking] }, files)
+  // Assets of the previous pages stay, because some may be open or cached.
+  const { retired, outdated } = sortAssets(previous, pages)
+  const stray = await strayFiles(publicDir, PAGE_FOLDERS, pages)
+  for (const each of [...stray, ...outdated, ...outdated.flatMap(codedPaths)]) await tree.remove(each, 'leftovers')
+  const note = () => noteRendered(stateDir, { source, scripts, retired, pages: [...pages, ranking] }, files)
   return { pages, ranking, note }
 }
 

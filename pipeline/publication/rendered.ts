@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
+import { publishedPath } from '../contract/published-paths.ts'
 import type { Page } from '../site/layout.ts'
 
 const RENDERED_FILE = 'pages.json'
@@ -18,6 +19,8 @@ const Rendered = z.object({
   texts: Texts,
   /** The browser's scripts: the hash of their sources, and the path of each entry. */
   scripts: z.object({ source: z.string(), names: Texts, paths: z.array(z.string()) }),
+  /** Assets that only the pages before these load. They go when pages are rendered again. */
+  retired: z.array(z.string()).default([]),
 })
 export type Rendered = z.infer<typeof Rendered>
 
@@ -33,6 +36,18 @@ export async function noteRendered(
 ): Promise<void> {
   const texts = Object.fromEntries(pages.map(({ path, text }) => [path, hash('sha256', text)]))
   await replaceFile(files, join(stateDir, RENDERED_FILE), toJson({ ...rest, texts } satisfies Rendered))
+}
+
+/** The assets named by a hash that only the previous pages load, and those that only the pages before them did. */
+export function sortAssets(
+  previous: Rendered | undefined,
+  pages: readonly Page[],
+): { retired: string[]; outdated: string[] } {
+  const loaded = new Set(pages.map(({ path }) => path))
+  const before = Object.keys(previous?.texts ?? {}).filter((path) => publishedPath(path).cache === 'hashed')
+  const retired = before.filter((path) => !loaded.has(path))
+  const kept = new Set([...loaded, ...retired])
+  return { retired, outdated: (previous?.retired ?? []).filter((path) => !kept.has(path)) }
 }
 
 /** The published texts at these paths; undefined unless each is there and is the one that was rendered. */
