@@ -7,6 +7,7 @@ import { type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from 
 import type { ModelFacts } from '../contract/model-facts.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
+import type { PeriodRows } from '../contract/tables.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { readModels } from '../dataset/models-file.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
@@ -18,6 +19,8 @@ export interface SiteFacts {
   dataset: DatasetDescription
   release: string
   rows: readonly RankingRow[]
+  /** Undefined if the release has no tables of weeks and months, as early ones. */
+  periods: PeriodRows | undefined
   /** Those that a day names. */
   models: readonly ModelFacts[]
   index: ReleaseIndex
@@ -27,7 +30,7 @@ export interface SiteFacts {
 }
 
 /** What is known of a release before its pages are rendered. */
-export type KnownFacts = Pick<SiteFacts, 'manifest' | 'rows' | 'index' | 'coverage' | 'restatements'>
+export type KnownFacts = Pick<SiteFacts, 'manifest' | 'rows' | 'periods' | 'index' | 'coverage' | 'restatements'>
 
 /** Reads the other facts. `rootOf` returns the folder of a published path, staged or not. Throws `BuildError`. */
 export async function readFacts(
