@@ -1,4 +1,4 @@
-import { counted, formatChange, formatInteger, formatShare, formatTokens } from '../base/numbers.ts'
+import { counted, formatChange, formatInteger, formatTokens } from '../base/numbers.ts'
 import { Html, html } from '../contract/html.ts'
 import type { CoverageDay, Restatement } from '../contract/ledger.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
