@@ -150,7 +150,7 @@ async function markDays({ publicDir, dataDir }: Workspace): Promise<void> {
 const MARK = 'not rendered again'
 
 async function renderedAgain({ publicDir }: Workspace): Promise<string[]> {
-  const names = (await readdir(join(publicDir, 'days'))).sort()
+  const names = (await readdir(join(publicDir, 'days'))).filter((name) => name.endsWith('.html')).sort()
   const texts = await Promise.all(names.map((name) => readFile(join(publicDir, 'days', name), 'utf8')))
   return names.flatMap((name, position) => (texts[position] === MARK ? [] : `days/${name}`))
 }
