@@ -24,7 +24,7 @@ export interface RenderedSite {
 /** Renders pages and ranking, or takes the published ones if nothing changed. Removes stale pages. */
 export async function renderChanged(
   tree: NextTree,
-  known: Omit<KnownFacts, 'rows'>,
+  known: Omit<KnownFacts, 'rows' | 'periods'>,
   database: Database,
 ): Promise<RenderedSite> {
   const { publicDir, stateDir } = tree.folder
@@ -34,12 +34,12 @@ export async function renderChanged(
     const [ranking] = (await standingPages(publicDir, previous, [API_FILES.rankings_daily])) ?? []
     if (ranking !== undefined) return { pages: [], ranking, note: async () => {} }
   }
-  const { rows } = await tree.load(known.manifest.release, database)
+  const { rows, periods } = await tree.load(known.manifest.release, database)
   const ranking = renderRankingsDaily(rows, known.manifest)
   const { scripts, bundle } = await scriptsFor(publicDir, previous)
   // Loaded only by builds that render.
   const { renderSite } = await import('../site/render.ts')
-  const all = renderSite(await readFacts((each) => tree.rootOf(each), { ...known, rows }, database), bundle)
+  const all = renderSite(await readFacts((each) => tree.rootOf(each), { ...known, rows, periods }, database), bundle)
   // Assets stay, because open pages may still load them.
   for (const stray of await strayFiles(publicDir, PAGE_FOLDERS, all)) await tree.remove(stray, 'leftovers')
   const standing =

@@ -28,11 +28,10 @@ import {
   PERIOD_FOLDERS,
   publishedPath,
 } from '../contract/published-paths.ts'
-import type { RankingRow } from '../contract/ranking.ts'
 import { isDataFile } from '../contract/release-files.ts'
 import { currentEntry, publishedFolders, readIndex, unlistedReleases } from '../release/index.ts'
 import { readCoverage, readRestatements } from '../release/ledger.ts'
-import { verifyEntry, verifyRelease } from '../release/verify.ts'
+import { type LoadedRelease, verifyEntry, verifyRelease } from '../release/verify.ts'
 import { renderRankingsDaily } from '../site/api.ts'
 import { bundleBrowser } from '../site/bundle.ts'
 import { readFacts } from '../site/facts.ts'
@@ -109,7 +108,7 @@ async function verifyAll(
 ): Promise<VerifySummary> {
   const coverage = await readCoverage(root)
   const history = new ChainCheck(join(root, DATASET_PATH), { index, coverage }, database)
-  const { manifests, rows } = await verifyReleases(database, root, { index, history, report })
+  const { manifests, rows, periods } = await verifyReleases(database, root, { index, history, report })
   const manifest = manifests.get(current.release)
   if (manifest === undefined) throw new Error('the current release was not verified')
   if (coverage === undefined) throw missing(join(root, COVERAGE_PATH))
@@ -117,7 +116,7 @@ async function verifyAll(
   const { files, notVerified } = await history.finish({ coverage, restatements })
   const absent = await verifyHistory(database, root, { index, manifest })
   const api = [renderRankingsDaily(rows, manifest), await readEmbeddingsModels(root)]
-  const known = { manifest, rows, index, coverage, restatements: restatements.restatements }
+  const known = { manifest, rows, periods, index, coverage, restatements: restatements.restatements }
   const pages = withPages ? renderSite(await readFacts(() => root, known, database), await bundleBrowser()) : []
   const facts: Facts = { index, manifests, coverage, restatements, api, pages, site: await siteOf(root, base) }
   const outdated_pages = [...(await verifyEntries(root, facts, withPages)), ...absent]
@@ -152,14 +151,14 @@ async function verifyHistory(
   return []
 }
 
-/** Returns the manifests of releases that were not withdrawn, and the rows of the current one, which comes last. */
+/** Returns the manifests of releases that were not withdrawn, and the tables of the current one, which comes last. */
 async function verifyReleases(
   database: Database,
   root: string,
   { index, history, report }: { index: ReleaseIndex; history: ChainCheck; report: VerifyOptions['report'] },
-): Promise<{ manifests: Map<ReleaseName, Manifest>; rows: readonly RankingRow[] }> {
+): Promise<{ manifests: Map<ReleaseName, Manifest> } & Pick<LoadedRelease, 'rows' | 'periods'>> {
   const manifests = new Map<ReleaseName, Manifest>()
-  let rows: readonly RankingRow[] = []
+  let current: Pick<LoadedRelease, 'rows' | 'periods'> = { rows: [], periods: undefined }
   for (const entry of index.releases) {
     const folder = join(root, releasePath(entry.release))
     if (entry.status === 'withdrawn') await verifyWithdrawn(root, entry)
@@ -168,11 +167,11 @@ async function verifyReleases(
       verifyEntry(folder, release, entry)
       await history.follow(entry, release)
       manifests.set(entry.release, release.manifest)
-      rows = release.rows
+      current = release
       report(entry)
     }
   }
-  return { manifests, rows }
+  return { manifests, rows: current.rows, periods: current.periods }
 }
 
 /** Where the Iceberg table tells that it lies, if not at the publisher's URL. */

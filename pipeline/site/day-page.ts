@@ -1,4 +1,4 @@
-import { counted, formatChange, formatInteger, formatShare, formatTokens } from '../base/numbers.ts'
+import { counted, formatChange, formatInteger, formatTokens } from '../base/numbers.ts'
 import { Html, html } from '../contract/html.ts'
 import type { CoverageDay, Restatement } from '../contract/ledger.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
@@ -12,8 +12,9 @@ import { bySize } from './chart/rows.ts'
 import { chartFigure } from './chart.ts'
 import { dayPath } from './day-path.ts'
 import { dateElement, instantElement } from './elements.ts'
-import { type LatestDay, latestDay, type RankedRow } from './latest-day.ts'
 import { type Masthead, type Page, renderPage, rootFrom } from './layout.ts'
+import { entriesOf, type Leaderboard, type LeaderboardRow, leaderboard } from './leaderboard.ts'
+import { leaderboardTable } from './leaderboard-table.ts'
 import { modelPath } from './model-path.ts'
 import { periodFiles } from './period-files.ts'
 import { reasonSentences } from './reasons.ts'
@@ -22,6 +23,7 @@ import { factList, table } from './table.ts'
 /** All that the page of a day shows, but for rows: these follow from the content hashes. */
 export interface DayFacts
   extends Pick<CoverageDay, 'date' | 'status' | 'revision' | 'rows' | 'total_tokens' | 'content_hash'> {
+  isRuled: boolean
   old_counts: boolean
   before: UtcDate | undefined
   after: UtcDate | undefined
@@ -51,8 +53,9 @@ export function dayPage(day: DayFacts, rowsOf: RowsOf, masthead: Masthead): Page
   const { date, total_tokens, rows } = day
   const path = dayPath(date)
   const root = rootFrom(path)
-  const ranking = latestDay([...rowsOf(day.weekBefore.date), ...rowsOf(date)])
-  const named = ranking.rows.filter(({ rank }) => rank !== null)
+  const entries = (each: UtcDate) => entriesOf(rowsOf(each), (slug) => slug)
+  const board = leaderboard(entries(date), entries(day.weekBefore.date))
+  const named = board.rows.filter(({ rank }) => rank !== null)
   const main = html`<p class="trail"><a href="${root}coverage/${date.slice(0, 4)}.html#m${date.slice(0, 7)}">Days</a></p>
 <h1>${date}</h1>
 <p>${WEEKDAYS[weekdayOf(date)] ?? ''}, midnight to midnight UTC.</p>
@@ -63,7 +66,7 @@ ${neighbors(day)}${factList([
   ['Rows', formatInteger(rows), periodFiles(`${root}${DATASET_PATH}/daily/${date}`, PERIOD_FORMATS.daily)],
 ])}<section aria-labelledby="ranking">
 <h2 id="ranking">Ranking</h2>
-${rankingTable(ranking, root)}${noLongerNamed(ranking, root)}</section>
+${rankingTable(day, board, root)}${noLongerNamed(day, board, root)}</section>
 <section aria-labelledby="week">
 <h2 id="week">The week around it</h2>
 ${weekOf(day, rowsOf)}</section>
@@ -72,7 +75,7 @@ ${weekOf(day, rowsOf)}</section>
 ${revisionsOf(day, root)}${restatementsOf(day, root)}</section>
 `
   const leader = named[0]
-  const first = leader === undefined ? '' : ` ${leader.slug} comes first with ${formatTokens(leader.tokens)}.`
+  const first = leader === undefined ? '' : ` ${leader.name} comes first with ${formatTokens(leader.tokens)}.`
   const description = `${formatTokens(BigInt(total_tokens))} tokens on ${date}, ${counted(named.length, 'model')} named.${first}`
   return renderPage({ path, title: `Ranking of ${date}`, description, main }, masthead)
 }
@@ -102,32 +105,36 @@ function noteOf(day: DayFacts): string {
   return day.old_counts ? [note, 'some records are counted as by an earlier version'].filter(Boolean).join('; ') : note
 }
 
-function rankingTable({ date, weekBefore, rows, total }: LatestDay, root: string): Html {
-  const isCompared = rows.some(({ change }) => change.kind !== 'unknown')
-  const cells = rows.map((row) => [
-    row.rank === null
-      ? html`${row.slug} <small>(all models that are not named)</small>`
-      : html`<a href="${root}${modelPath(row.slug)}">${row.slug}</a>`,
-    row.rank ?? '',
-    formatInteger(row.tokens),
-    formatShare(row.tokens, total),
-    ...(isCompared ? [changeOf(row)] : []),
-  ])
-  const numbers = ['Rank', 'Tokens', 'Share', ...(isCompared ? [`Since ${weekBefore}`] : [])]
-  return table(`Models on ${date}`, { words: ['Model'], numbers }, cells)
+function rankingTable({ date, weekBefore, isRuled }: DayFacts, board: Leaderboard, root: string): Html {
+  const isCompared = weekBefore.status !== 'missing'
+  const wasNew = isRuled ? 'not named' : `not in the top ${TOP_MODELS}`
+  const compared = isCompared ? `, compared with ${weekBefore.date}. “new”: ${wasNew} a week earlier` : ''
+  return leaderboardTable({
+    noun: 'Model',
+    caption: `Models on ${date}${compared}`,
+    isAtLeast: false,
+    board,
+    nameOf: ({ name, rank }) =>
+      rank === null ? html`${name} <small>(all that are not named)</small>` : modelLink(name, root),
+    hasMovement: isCompared,
+    changeOf: isCompared ? changeOf : undefined,
+    // Earlier days decide it, so a restatement of one would change the pages of all later ones.
+    firstSeen: undefined,
+  })
 }
 
-function changeOf({ change, tokens }: RankedRow): string {
-  if (change.kind === 'change') return formatChange(change.before, tokens)
-  return change.kind === 'new' ? 'new' : '–'
+function modelLink(slug: string, root: string): Html {
+  return html`<a href="${root}${modelPath(slug)}">${slug}</a>`
 }
 
-function noLongerNamed({ dropped, weekBefore }: LatestDay, root: string): Html {
+function changeOf({ before, tokens }: LeaderboardRow): string {
+  return before.kind === 'known' && before.tokens > 0n ? formatChange(before.tokens, tokens) : '–'
+}
+
+function noLongerNamed({ weekBefore }: DayFacts, { dropped }: Leaderboard, root: string): Html {
   if (dropped.length === 0) return html``
-  const links = dropped.map(
-    (slug, position) => html`${position === 0 ? '' : ', '}<a href="${root}${modelPath(slug)}">${slug}</a>`,
-  )
-  return html`<p class="quiet">Named on ${weekBefore} and not on this day: ${links}.</p>\n`
+  const links = dropped.map((slug, position) => html`${position === 0 ? '' : ', '}${modelLink(slug, root)}`)
+  return html`<p class="quiet">Named on ${weekBefore.date}, but not on this day: ${links}.</p>\n`
 }
 
 function weekOf({ date, week }: DayFacts, rowsOf: RowsOf): Html {

@@ -1,4 +1,4 @@
-import { formatBytes, formatInteger } from '../base/numbers.ts'
+import { formatBytes, formatInteger, formatTokens } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
@@ -14,6 +14,12 @@ export function dateElement(date: UtcDate): Html {
   return html`<time datetime="${date}">${date}</time>`
 }
 
+/** A text with its dates as elements, which keeps each on one line. */
+export function withDates(text: string): Html {
+  const parts = text.split(/(\d{4}-\d{2}-\d{2})/)
+  return html`${parts.map((part, position) => (position % 2 === 1 ? dateElement(part) : html`${part}`))}`
+}
+
 export function instantElement(instant: Timestamp): Html {
   return html`<time datetime="${instant}">${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC</time>`
 }
@@ -21,6 +27,18 @@ export function instantElement(instant: Timestamp): Html {
 /** A rounded size with the exact number of bytes as value and title. */
 export function bytesElement(bytes: number): Html {
   return html`<data value="${bytes}" title="${formatInteger(bytes)} bytes">${formatBytes(bytes)}</data>`
+}
+
+/** Tokens in three digits, with all of them as value. */
+export function tokensData(tokens: bigint): Html {
+  return html`<data value="${tokens.toString()}">${formatTokens(tokens)}</data>`
+}
+
+/** Tokens in three digits, and in all of them where there is room. */
+export function tokensElement(tokens: bigint): Html {
+  const [short, exact] = [formatTokens(tokens), formatInteger(tokens)]
+  if (short === exact) return html`${exact}`
+  return html`<data value="${tokens.toString()}"><span class="short">${short}</span><span class="exact">${exact}</span></data>`
 }
 
 /** Text with a copy button, which a script shows if it can copy. */

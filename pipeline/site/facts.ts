@@ -8,6 +8,7 @@ import type { ModelFacts } from '../contract/model-facts.ts'
 import { HISTORY_PATHS } from '../contract/published-paths.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
+import type { PeriodRows } from '../contract/tables.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { fromFirstDate } from '../dataset/coverage.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
@@ -23,6 +24,8 @@ export interface SiteFacts {
   dataset: DatasetDescription
   release: string
   rows: readonly RankingRow[]
+  /** Undefined if the release has no tables of weeks and months, as early ones. */
+  periods: PeriodRows | undefined
   /** Those that a day names. */
   models: readonly ModelFacts[]
   index: ReleaseIndex
@@ -35,7 +38,7 @@ export interface SiteFacts {
 }
 
 /** What is known of a release before its pages are rendered. */
-export type KnownFacts = Pick<SiteFacts, 'manifest' | 'rows' | 'index' | 'coverage' | 'restatements'>
+export type KnownFacts = Pick<SiteFacts, 'manifest' | 'rows' | 'periods' | 'index' | 'coverage' | 'restatements'>
 
 /** Reads the other facts. `rootOf` returns the folder of a published path, staged or not. Throws `BuildError`. */
 export async function readFacts(

@@ -6,9 +6,8 @@ import { accessSection } from './landing/access.ts'
 import { downloadsSection } from './landing/downloads.ts'
 import { historySection } from './landing/history.ts'
 import { hero } from './landing/key-facts.ts'
-import { rankingSection } from './landing/ranking-table.ts'
+import { rankingSection } from './landing/ranking.ts'
 import { recentSection } from './landing/recent-table.ts'
-import { latestDay } from './latest-day.ts'
 import { type Page, renderPage } from './layout.ts'
 import { recentDays, restatedDates } from './recent.ts'
 
@@ -38,7 +37,7 @@ export function landingPage(facts: SiteFacts, { copyScript, code }: LandingParts
 <ul>
 ${contents.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}</ul>
 </nav>
-${recentSection(recentDays(rows, { provisionalFrom: dataset.provisional_from, restated: restatedDates(facts) }))}${rankingSection(latestDay(rows), dataset.provisional_from)}${downloadsSection(facts)}${citingSection(facts)}${code ?? html``}${columnsSection(facts)}${caveatsSection(facts)}${methodSection(facts)}${historySection(facts)}${accessSection(facts)}`
+${recentSection(recentDays(rows, { provisionalFrom: dataset.provisional_from, restated: restatedDates(facts) }))}${rankingSection(facts)}${downloadsSection(facts)}${citingSection(facts)}${code ?? html``}${columnsSection(facts)}${caveatsSection(facts)}${methodSection(facts)}${historySection(facts)}${accessSection(facts)}`
   const page = { path: 'index.html', title: dataset.publisher.title, description: dataset.description, main }
   return renderPage({ ...page, head: headOf(facts, copyScript) }, facts.manifest)
 }

@@ -1,6 +1,7 @@
 import { type Html, html } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { SYNTHETIC_NOTICE } from '../release/documents/describe.ts'
+import { hasWeek } from './leaderboard-period.ts'
 import { siteUrl } from './site-url.ts'
 
 export interface Page {
@@ -20,7 +21,7 @@ export interface PageContent {
   main: Html
 }
 
-export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license'>
+export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license' | 'tables' | 'end_date'>
 
 /** A complete document. All links are relative, so any host will do. */
 export function renderPage(content: PageContent, masthead: Masthead): Page {
@@ -39,7 +40,7 @@ ${headOf(content, masthead)}</head>
 ${synthetic ? html`<aside class="banner" aria-label="What this data is">${SYNTHETIC_NOTICE}</aside>\n` : html``}<header class="masthead">
 <a class="brand" href="${root}index.html">${publisher.name}</a>
 <nav aria-label="Pages">
-${PAGES.map(({ href, name }) => html`<a href="${root}${href}"${current(path, href)}>${name}</a>\n`)}</nav>
+${pagesOf(masthead).map(({ href, name }) => html`<a href="${root}${href}"${current(path, href)}>${name}</a>\n`)}</nav>
 </header>
 <main id="main" tabindex="-1">
 ${main}</main>
@@ -72,16 +73,22 @@ function headOf({ path, title, description, head, root = rootFrom(path) }: PageC
 ${head ?? html``}`
 }
 
-const PAGES = [
-  { href: 'index.html', name: 'Overview' },
-  { href: 'explore.html', name: 'Explore' },
-  { href: 'models.html', name: 'Models' },
-  { href: 'coverage.html', name: 'Coverage' },
-  { href: 'changelog.html', name: 'Changelog' },
-]
+function pagesOf(masthead: Masthead): { href: string; name: string }[] {
+  return [
+    { href: 'index.html', name: 'Overview' },
+    { href: `leaderboards/${hasWeek(masthead) ? 'week' : 'all'}.html`, name: 'Leaderboards' },
+    { href: 'explore.html', name: 'Explore' },
+    { href: 'models.html', name: 'Models' },
+    { href: 'coverage.html', name: 'Coverage' },
+    { href: 'changelog.html', name: 'Changelog' },
+  ]
+}
 
+/** All leaderboards are behind one link. */
 function current(path: string, href: string): Html {
-  return path === href ? html` aria-current="page"` : html``
+  if (path === href) return html` aria-current="page"`
+  const [folder] = href.split('/')
+  return path.startsWith(`${folder}/`) ? html` aria-current="true"` : html``
 }
 
 /** A page whose text is rendered when it is first asked for. */

@@ -1,131 +1,120 @@
-import { counted, formatInteger, formatShare, formatTokens } from '../base/numbers.ts'
+import { counted, formatInteger, formatShare } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
-import { type RankingRow, sumTokens, TOP_MODELS } from '../contract/ranking.ts'
+import { LATEST_PATH } from '../contract/published-paths.ts'
+import { TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
-import { addDays, datesBetween, daysBetween, type UtcDate } from '../contract/utc-date.ts'
+import { addDays, datesBetween, type UtcDate } from '../contract/utc-date.ts'
 import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { wholeDay } from './chart/cells.ts'
 import { chartFigure } from './chart.ts'
+import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
+import { type Authors, authorsOf, familyOf } from './groups.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { modelPath } from './model-path.ts'
+import { authorLink } from './models.ts'
+import { byMonth, tokensByMonth } from './months.ts'
+import { type Standing, standings, WINDOW_DAYS } from './neighbors.ts'
 import { factList, table } from './table.ts'
 
-/** Charts of shorter spans say little, so they start before the model. */
-const FEWEST_DATES = 28
+/** A chart shows at least so many dates, and ends so many dates after the last one that names the model. */
+const CHART_MARGIN = 28
 
 interface Whole {
   appearances: Map<string, Appearance[]>
   months: Map<string, bigint>
-  variants: Map<string, string[]>
-  slugs: Set<string>
-  dates: readonly UtcDate[]
+  families: Map<string, string[]>
+  authors: Authors
+  standingOf: (slug: string, last: UtcDate) => Standing
 }
 
+/** A page for each model that a day names. It stays as it is 28 days after the last of these days. */
 export function modelPages(facts: SiteFacts): Page[] {
   const whole = lookAtAll(facts)
   return facts.models.map((model) => modelPage(model, whole, facts))
 }
 
-function lookAtAll({ manifest, rows, models }: SiteFacts): Whole {
-  const slugs = models.map(({ model_permaslug }) => model_permaslug)
-  const variants = Map.groupBy(
-    slugs.filter((slug) => baseOf(slug) !== undefined).toSorted(),
-    (slug) => baseOf(slug) ?? slug,
-  )
-  const { start_date, end_date } = manifest
-  const count = Math.max(daysBetween(start_date, end_date) + 1, FEWEST_DATES)
+function lookAtAll({ rows, models }: SiteFacts): Whole {
+  const slugs = models.map(({ model_permaslug }) => model_permaslug).toSorted()
   return {
     appearances: appearances(rows),
     months: tokensByMonth(rows),
-    variants,
-    slugs: new Set(slugs),
-    dates: datesBetween(addDays(end_date, 1 - count), end_date),
+    families: Map.groupBy(slugs, familyOf),
+    authors: authorsOf(models),
+    standingOf: standings(rows),
   }
 }
 
-function tokensByMonth(rows: readonly RankingRow[]): Map<string, bigint> {
-  return new Map(byMonth(rows).map(([month, own]) => [month, sumTokens(own)]))
-}
-
-/** Months and what they have, of a list in the order of its dates. */
-function byMonth<Dated extends { date: UtcDate }>(list: readonly Dated[]): [month: string, own: Dated[]][] {
-  const months: [string, Dated[]][] = []
-  let [month, own]: [string, Dated[]] = ['', []]
-  for (const each of list) {
-    if (own.length === 0 || !each.date.startsWith(month)) {
-      ;[month, own] = [each.date.slice(0, 7), []]
-      months.push([month, own])
-    }
-    own.push(each)
-  }
-  return months
-}
-
-/** `acme/model:free` -> `acme/model`. */
-function baseOf(slug: string): string | undefined {
-  const colon = slug.lastIndexOf(':')
-  return colon > 0 ? slug.slice(0, colon) : undefined
-}
-
-function modelPage(model: ModelFacts, whole: Whole, facts: SiteFacts): Page {
-  const { model_permaslug: slug, name } = model
-  const { manifest, release } = facts
+function modelPage(model: ModelFacts, whole: Whole, { manifest }: SiteFacts): Page {
+  const { model_permaslug: slug, name, last_date } = model
   const path = modelPath(slug)
   const root = rootFrom(path)
   const list = whole.appearances.get(slug) ?? []
   const title = name === '' ? slug : name
-  const main = html`<p class="trail"><a href="${root}models.html">Models</a></p>
+  const author = authorLink(slug, whole.authors, root)
+  const standing = whole.standingOf(slug, last_date)
+  const main = html`<p class="trail"><a href="${root}models.html">Models</a>${author.text === '' ? html`` : html` / ${author}`}</p>
 <h1>${title}</h1>
-${keyFacts(model, isRuled(manifest))}<section aria-labelledby="days">
+${keyFacts(model, { author, standing, isAtLeast: isRuled(manifest) })}<section aria-labelledby="days">
 <h2 id="days">Tokens per day</h2>
-${chartOf(model, list, whole.dates)}<p class="quiet">A gap is a day on which the model was not among the ${TOP_MODELS} with the most tokens${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}: that is not zero.
+${chartOf(model, list, manifest.end_date)}<p class="quiet">A gap is a day on which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
 <a href="${root}explore.html?models=${encodeURIComponent(slug)}">Look closer in the explorer</a></p>
 </section>
 <section aria-labelledby="months">
-<h2 id="months">By month</h2>
+<h2 id="months">Rank and share by month</h2>
 ${monthsTable(list, whole.months)}</section>
-${variantsOf(slug, whole, root)}${aliasesOf(model)}<section aria-labelledby="data">
+${neighborsOf(slug, standing, last_date, root)}${familySection(slug, whole, root)}${aliasesOf(model)}<section aria-labelledby="data">
 <h2 id="data">Data</h2>
-<p>The numbers of each day are in the <a href="${root}${release}rankings-daily.csv">rows as CSV</a> and in the other forms that the
-<a href="${root}index.html#download">overview</a> lists. ${modelsFile(facts, root)}</p>
+<p>The newest release has the tokens of each day as <a href="${root}${LATEST_PATH}/rankings-daily.csv">CSV</a> and in the formats that the
+<a href="${root}index.html#download">overview</a> lists.${modelsFile(manifest, root)}</p>
 </section>
 `
-  const description = `Tokens per UTC day of ${title}: best rank ${model.best_rank}, ${model.first_date} to ${model.last_date}.`
+  const description = `Tokens per UTC day of ${title}: best rank ${model.best_rank}, ${model.first_date} to ${last_date}.`
   return renderPage({ path, title, description, main }, manifest)
 }
 
-function modelsFile({ manifest, release }: SiteFacts, root: string): Html {
-  if (!manifest.files.some(({ path }) => path === MODELS_FILE)) return html``
-  return html`<a href="${root}${release}${MODELS_FILE}">${MODELS_FILE}</a> has the facts of all models.`
+function modelsFile({ files }: SiteFacts['manifest'], root: string): Html {
+  if (!files.some(({ path }) => path === MODELS_FILE)) return html``
+  return html` Its <a href="${root}${LATEST_PATH}/${MODELS_FILE}">${MODELS_FILE}</a> has the facts of all models.`
 }
 
-function keyFacts(model: ModelFacts, isAtLeast: boolean): Html {
-  const { model_permaslug, name, author, first_date, last_date, best_rank, best_rank_date, days, total_tokens } = model
+interface Told {
+  author: Html
+  standing: Standing
+  isAtLeast: boolean
+}
+
+function keyFacts(model: ModelFacts, { author, standing, isAtLeast }: Told): Html {
+  const { model_permaslug, name, first_date, last_date, best_rank, best_rank_date, days, total_tokens } = model
+  const { own, total } = standing
+  const window = `${WINDOW_DAYS} days to ${last_date}`
   return factList([
     ...(name === '' ? [] : [['Slug', html`<code>${model_permaslug}</code>`] as const]),
-    ...(author === '' ? [] : [['Author', author] as const]),
+    ...(author.text === '' ? [] : [['Author', author] as const]),
     ['Seen', `${first_date} to ${last_date}`],
     ['Best rank', best_rank, `first on ${best_rank_date}`],
+    ['Share of all tokens', formatShare(own?.tokens ?? 0n, total), `at least, ${window}`],
     [`Days in the top ${TOP_MODELS}`, formatInteger(days)],
     [
       isAtLeast ? 'Tokens, at least' : 'Tokens',
-      formatTokens(BigInt(total_tokens)),
-      formatInteger(BigInt(total_tokens)),
+      tokensData(BigInt(total_tokens)),
+      `${formatInteger(BigInt(total_tokens))} on these days`,
     ],
   ])
 }
 
-/** Ends at the last date of the dataset, so that a model's departure shows. */
+/** It ends some days after the model's last, so that a departure shows. */
 function chartOf(
-  { model_permaslug, first_date }: ModelFacts,
+  { model_permaslug, first_date, last_date }: ModelFacts,
   list: readonly Appearance[],
-  all: readonly UtcDate[],
+  end: UtcDate,
 ): Html {
-  const first = Math.max(Math.min(all.indexOf(first_date), all.length - FEWEST_DATES), 0)
-  const dates = all.slice(first)
+  const after = addDays(last_date, CHART_MARGIN)
+  const last = after < end ? after : end
+  const earliest = addDays(last, 1 - CHART_MARGIN)
+  const dates = datesBetween(first_date < earliest ? first_date : earliest, last)
   const tokens = new Map(list.map((appearance) => [appearance.date, appearance.tokens]))
   const values = dates.map((date) => tokens.get(date) ?? null)
   return chartFigure({
@@ -148,21 +137,39 @@ function monthsTable(list: readonly Appearance[], whole: ReadonlyMap<string, big
     .toReversed()
     .map(([month, days]) => {
       const tokens = days.reduce((sum, day) => sum + day.tokens, 0n)
-      const best = days.reduce((rank, day) => Math.min(rank, day.rank), TOP_MODELS)
-      return [month, days.length, best, formatShare(tokens, whole.get(month) ?? 0n), formatInteger(tokens)]
+      const ranks = days.map(({ rank }) => rank).sort((a, b) => a - b)
+      const [best = '', middle = ''] = [ranks[0], ranks[Math.floor((ranks.length - 1) / 2)]]
+      return [
+        dateElement(month),
+        days.length,
+        best,
+        middle,
+        formatShare(tokens, whole.get(month) ?? 0n),
+        tokensData(tokens),
+      ]
     })
-  const numbers = [`Days in the top ${TOP_MODELS}`, 'Best rank', 'Share of all tokens', 'Tokens']
-  return table('Months in which it was named', { words: ['Month'], numbers }, rows)
+  const numbers = [`Days in the top ${TOP_MODELS}`, 'Best rank', 'Median rank', 'Share of all tokens', 'Tokens']
+  return table('Months in which a day names it', { words: ['Month'], numbers }, rows)
 }
 
-function variantsOf(slug: string, { variants, slugs }: Whole, root: string): Html {
-  const base = baseOf(slug)
-  const family = base === undefined ? [] : [base, ...(variants.get(base) ?? [])]
-  const related = [...family, ...(variants.get(slug) ?? [])].filter((each) => each !== slug && slugs.has(each))
+function neighborsOf(slug: string, { near, total }: Standing, last: UtcDate, root: string): Html {
+  if (near.length < 2) return html``
+  const rows = near.map(({ name, rank, tokens }) => {
+    const label = name === slug ? html`<b>${name}</b>` : html`<a href="${root}${modelPath(name)}">${name}</a>`
+    return [label, rank ?? '', formatShare(tokens, total), tokensData(tokens)]
+  })
+  return html`<section aria-labelledby="neighbors">
+<h2 id="neighbors">Ranked next to it</h2>
+${table(`Models by tokens in the ${WINDOW_DAYS} days to ${last}`, { words: ['Model'], numbers: ['Rank', 'Share', 'Tokens, at least'] }, rows)}</section>
+`
+}
+
+function familySection(slug: string, { families }: Whole, root: string): Html {
+  const related = (families.get(familyOf(slug)) ?? []).filter((each) => each !== slug)
   if (related.length === 0) return html``
-  return html`<section aria-labelledby="variants">
-<h2 id="variants">Variants</h2>
-<p>Each is a model of its own, with its own rank.</p>
+  return html`<section aria-labelledby="family">
+<h2 id="family">Family</h2>
+<p>Variants of the same model. Each is ranked by itself.</p>
 <ul>
 ${related.map((each) => html`<li><a href="${root}${modelPath(each)}">${each}</a></li>\n`)}</ul>
 </section>

@@ -1,51 +1,101 @@
-import { counted, formatInteger, formatTokens } from '../base/numbers.ts'
+import { counted, formatInteger } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
+import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
+import { type Author, type Authors, authorsOf } from './groups.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
-import { modelPath } from './model-path.ts'
+import { authorPath, modelPath } from './model-path.ts'
 import { table } from './table.ts'
 
-/** A model takes about 200 bytes, and a page at most 100 KB. */
-const MODELS_ON_PAGE = 400
+/** A model takes about 300 bytes, and a page at most 100 KB. */
+const MODELS_ON_PAGE = 250
 
-/** `models.html` with all models of the current release, and further pages if there are many. */
-export function modelsPages(facts: SiteFacts): Page[] {
+/** `models.html` with all models and authors of the current release, and further pages if there are many models. */
+export function modelsPages(facts: SiteFacts, script?: string): Page[] {
   const { models } = facts
   const count = Math.max(Math.ceil(models.length / MODELS_ON_PAGE), 1)
   const parts = Array.from({ length: count }, (_, part) => part)
-  return parts.map((part) => modelsPage(facts, part, parts))
+  const authors = authorsOf(models)
+  return parts.map((part) => modelsPage(facts, { part, parts, authors, script }))
+}
+
+interface Part {
+  part: number
+  parts: readonly number[]
+  authors: Authors
+  /** The path of the script that searches and sorts. */
+  script: string | undefined
 }
 
 function partPath(part: number): string {
   return part === 0 ? 'models.html' : `more-models/${part + 1}.html`
 }
 
-function modelsPage({ manifest, models, release }: SiteFacts, part: number, parts: readonly number[]): Page {
-  const { start_date, end_date } = manifest
+function modelsPage({ manifest, models, release }: SiteFacts, { part, parts, authors, script }: Part): Page {
   const path = partPath(part)
   const root = rootFrom(path)
   const first = part * MODELS_ON_PAGE
   const own = models.slice(first, first + MODELS_ON_PAGE)
   const isThere = manifest.files.some(({ path }) => path === MODELS_FILE)
   const caption = parts.length === 1 ? 'Models by tokens' : `Models by tokens, ${first + 1} to ${first + own.length}`
-  const rows = own.map((model) => row(model, root))
+  const hasAuthors = authors.all.length > 0
+  const words = ['Model', ...(hasAuthors ? ['Author'] : [])]
+  const numbers = ['First seen', 'Last seen', 'Best rank', 'Days', isRuled(manifest) ? 'Tokens, at least' : 'Tokens']
+  const rows = own.map((model) => modelRow(model, hasAuthors ? authors : undefined, root))
   const main = html`<h1>Models</h1>
-<p>${counted(models.length, 'model')} had a place among the ${TOP_MODELS} with the most tokens on at least one day from ${start_date} to ${end_date}. Tokens are
-those of the days that name the model; what it had on others is part of the row <code>other</code>${isRuled(manifest) ? ', so a model had at least these' : ''}. Tokenizers differ, so compare
-models of different providers with care.</p>
-${isThere ? html`<p><a href="${root}${release}${MODELS_FILE}">${MODELS_FILE}</a> has the same in exact numbers, with names, authors and aliases.</p>\n` : html``}${table(caption, { words: ['Model'], numbers: ['First seen', 'Last seen', 'Best rank', 'Days', 'Tokens'] }, rows)}${partLinks(part, parts, root)}`
+${about({ manifest, models })}${isThere ? html`<p><a href="${root}${release}${MODELS_FILE}">${MODELS_FILE}</a> has exact numbers, names, authors and aliases.${part === 0 && hasAuthors ? html` The <a href="#authors">authors</a> are below.` : html``}</p>\n` : html``}<div id="models-list" class="${hasAuthors ? 'with-authors' : ''}">
+${search(parts.length > 1)}${table(caption, { words, numbers }, rows)}</div>
+${partLinks(part, parts, root)}${part === 0 && hasAuthors ? authorsSection(authors.all, root) : html``}`
   const title = part === 0 ? 'Models' : `Models, page ${part + 1}`
-  const description = `Every model among the ${TOP_MODELS} with the most tokens of a day, ${start_date} to ${end_date}.`
-  return renderPage({ path, title, description, main }, manifest)
+  const { start_date, end_date } = manifest
+  const description = `Every model among the ${TOP_MODELS} with the most tokens of a day, ${start_date} to ${end_date}, and their authors.`
+  const head = script === undefined ? html`` : html`<script type="module" src="${root}${script}"></script>\n`
+  return renderPage({ path, title, description, head, main }, manifest)
 }
 
-function row({ model_permaslug, first_date, last_date, best_rank, days, total_tokens }: ModelFacts, root: string) {
+function about({ manifest, models }: Pick<SiteFacts, 'manifest' | 'models'>): Html {
+  const { start_date, end_date } = manifest
+  const share = isRuled(manifest)
+    ? 'that name it, so a model had at least these'
+    : `on which it was in the top ${TOP_MODELS}`
+  return html`<p>${counted(models.length, 'model')} ${models.length === 1 ? 'was' : 'were'} in the top ${TOP_MODELS} on at least one day from ${dateElement(start_date)} to ${dateElement(end_date)}. A
+model's tokens are summed over the days ${share}. On other days its tokens are part of <code>other</code>. Providers count tokens
+differently, so compare models of different authors with care.</p>
+`
+}
+
+/** Shown by the script. */
+function search(areMore: boolean): Html {
+  return html`<p id="models-search" class="search" hidden><label for="models-query">Find a model or author</label> <input type="search" id="models-query" name="q" autocomplete="off" spellcheck="false"> <span id="models-found" class="quiet" role="status"></span>${areMore ? html` <small>This searches and sorts this page only.</small>` : html``}</p>
+`
+}
+
+function modelRow(model: ModelFacts, authors: Authors | undefined, root: string) {
+  const { model_permaslug, first_date, last_date, best_rank, days, total_tokens } = model
   const link = html`<a href="${root}${modelPath(model_permaslug)}">${model_permaslug}</a>`
-  return [link, first_date, last_date, best_rank, days, formatTokens(BigInt(total_tokens))]
+  const author = authors === undefined ? [] : [authorLink(model_permaslug, authors, root)]
+  return [link, ...author, first_date, last_date, best_rank, days, tokensData(BigInt(total_tokens))]
+}
+
+/** A link to the page of a model's author; empty if it has none. */
+export function authorLink(slug: string, { keyOf, nameOf }: Authors, root: string): Html {
+  const key = keyOf(slug)
+  return key === undefined ? html`` : html`<a href="${root}${authorPath(key)}">${nameOf(key)}</a>`
+}
+
+function authorsSection(authors: readonly Author[], root: string): Html {
+  const rows = authors.map(({ key, name, models, first_date, tokens }) => {
+    const link = html`<a href="${root}${authorPath(key)}">${name}</a>`
+    return [link, models.length, first_date, tokensData(tokens)]
+  })
+  return html`<section aria-labelledby="authors">
+<h2 id="authors">Authors</h2>
+${table('Authors by tokens', { words: ['Author'], numbers: ['Models', 'First seen', 'Tokens, at least'] }, rows)}</section>
+`
 }
 
 function partLinks(part: number, parts: readonly number[], root: string): Html {

@@ -1,4 +1,5 @@
 import { renderAssets } from './assets.ts'
+import { authorPages } from './author-page.ts'
 import type { Bundle } from './bundle.ts'
 import { changelogPages } from './changelog.ts'
 import { codeSection } from './code.ts'
@@ -10,6 +11,7 @@ import { explorePage } from './explore.ts'
 import type { SiteFacts } from './facts.ts'
 import { landingPage } from './landing.ts'
 import type { Page } from './layout.ts'
+import { leaderboardPages } from './leaderboards.ts'
 import { listingPage } from './listing.ts'
 import { modelPages } from './model-page.ts'
 import { modelsPages } from './models.ts'
@@ -23,8 +25,10 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
     landingPage(facts, { copyScript: names['copy.ts'] ?? '', code: codeSection(facts) }),
     explorePage(facts, names),
     embedPage(facts, names),
-    ...modelsPages(facts),
+    ...leaderboardPages(facts),
+    ...modelsPages(facts, names['models.ts']),
     ...modelPages(facts),
+    ...authorPages(facts),
     ...dayPages(facts),
     ...coveragePages(facts),
     ...changelogPages(facts),

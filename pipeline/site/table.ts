@@ -1,7 +1,7 @@
 import { type Html, html } from '../contract/html.ts'
-import { scrollable } from './elements.ts'
+import { scrollable, withDates } from './elements.ts'
 
-type Cell = Html | string | number
+export type Cell = Html | string | number
 
 /** A table that scrolls by itself on narrow screens, also by keyboard. First cells are headings, numbers come last. */
 export function table(
@@ -11,7 +11,7 @@ export function table(
 ): Html {
   const heads = [...words, ...numbers].map((name) => html`<th scope="col">${name}</th>`)
   const content = html`<table class="words-${words.length}">
-<caption>${caption}</caption>
+<caption>${withDates(caption)}</caption>
 <thead><tr>${heads}</tr></thead>
 <tbody>
 ${rows.map(row)}</tbody>

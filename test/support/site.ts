@@ -28,6 +28,7 @@ export function siteFacts(
     dataset: describeDataset(whole),
     release: `datasets/rankings-daily/v1/releases/${whole.release}/`,
     rows,
+    periods: undefined,
     models: modelFacts({ rows, periods: undefined }),
     index,
     paged: new Set(index.releases.map(({ release }) => release)),
@@ -114,7 +115,7 @@ export function tableRows(html: string, caption: string): string[][] {
     .slice(1)
     .find((piece) => textOf(piece.split('</caption>')[0] ?? '').includes(caption))
   if (table === undefined) throw new Error(`there is no table ${caption}`)
-  const [, body = ''] = table.split('<tbody>')
+  const [, body = ''] = table.split(/<tbody[^>]*>/)
   const rows = (body.split('</tbody>')[0] ?? '').split('</tr>').slice(0, -1)
   return rows.map((row) =>
     [...row.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs)].map(([, cell = '']) => textOf(cell).trim()),

@@ -42,6 +42,14 @@ export const site: Mutant[] = [
     tests: ['test/site/model-path.test.ts'],
   },
   {
+    name: 'partial-periods-compared',
+    promise: 'Leaderboards compare tokens only between weeks and months that have all their days.',
+    file: 'pipeline/site/leaderboard-period.ts',
+    find: 'days === calendarDays && before.days === before.calendarDays',
+    replace: 'days === calendarDays',
+    tests: ['test/site/leaderboard.test.ts'],
+  },
+  {
     name: 'dropped-release-not-named',
     promise: 'The changelog and the overview name dropped releases, and say how to read them.',
     file: 'pipeline/site/release-link.ts',

@@ -1,0 +1,84 @@
+import { counted, formatInteger, formatShare } from '../base/numbers.ts'
+import { type Html, html } from '../contract/html.ts'
+import { TOP_MODELS } from '../contract/ranking.ts'
+import { type Appearance, appearances } from '../dataset/model-facts.ts'
+import { isRuled } from '../release/documents/disclosure.ts'
+import { dateElement, tokensData } from './elements.ts'
+import type { SiteFacts } from './facts.ts'
+import { type Author, authorsOf } from './groups.ts'
+import { type Page, renderPage, rootFrom } from './layout.ts'
+import { authorPath, modelPath } from './model-path.ts'
+import { byMonth, tokensByMonth } from './months.ts'
+import { factList, table } from './table.ts'
+
+/** A page for each author of models that a day names. */
+export function authorPages(facts: SiteFacts): Page[] {
+  const byModel = appearances(facts.rows)
+  const months = tokensByMonth(facts.rows)
+  return authorsOf(facts.models).all.map((author) => {
+    const days = author.models.flatMap(({ model_permaslug: slug }) => {
+      return (byModel.get(slug) ?? []).map((appearance) => ({ ...appearance, slug }))
+    })
+    days.sort((a, b) => (a.date < b.date ? -1 : Number(a.date > b.date)))
+    return authorPage(author, days, months, facts)
+  })
+}
+
+type Day = Appearance & { slug: string }
+
+function authorPage(
+  author: Author,
+  days: readonly Day[],
+  months: ReadonlyMap<string, bigint>,
+  { manifest }: SiteFacts,
+): Page {
+  const { key, name, models, first_date, last_date } = author
+  const path = authorPath(key)
+  const root = rootFrom(path)
+  const outside = isRuled(manifest) ? 'that a day does not name' : `outside the top ${TOP_MODELS} of a day`
+  const main = html`<p class="trail"><a href="${root}models.html#authors">Authors</a></p>
+<h1>${name}</h1>
+<p>All tokens here are at least these, because models ${outside} are part of <code>other</code>.</p>
+${keyFacts(author)}<section aria-labelledby="models">
+<h2 id="models">Models</h2>
+${modelsTable(author, root)}</section>
+<section aria-labelledby="months">
+<h2 id="months">Share by month</h2>
+${monthsTable(days, months)}</section>
+`
+  const description = `${counted(models.length, 'model')} of ${name} by tokens, with their ranks, ${first_date} to ${last_date}.`
+  return renderPage({ path, title: name, description, main }, manifest)
+}
+
+function keyFacts({ models, tokens, first_date, last_date }: Author): Html {
+  return factList([
+    ['Models', formatInteger(models.length)],
+    ['Seen', `${first_date} to ${last_date}`],
+    ['Tokens, at least', tokensData(tokens), formatInteger(tokens)],
+  ])
+}
+
+function modelsTable({ models, tokens: all }: Author, root: string): Html {
+  const rows = models.map(({ model_permaslug, first_date, last_date, best_rank, total_tokens }) => {
+    const link = html`<a href="${root}${modelPath(model_permaslug)}">${model_permaslug}</a>`
+    const tokens = BigInt(total_tokens)
+    return [link, first_date, last_date, best_rank, formatShare(tokens, all), tokensData(tokens)]
+  })
+  const numbers = ['First seen', 'Last seen', 'Best rank', 'Share of the author', 'Tokens']
+  return html`<div class="author-models">
+${table('Its models by tokens', { words: ['Model'], numbers }, rows)}</div>
+`
+}
+
+function monthsTable(days: readonly Day[], all: ReadonlyMap<string, bigint>): Html {
+  const rows = byMonth(days)
+    .toReversed()
+    .map(([month, own]) => {
+      const tokens = own.reduce((sum, day) => sum + day.tokens, 0n)
+      const best = own.reduce((rank, day) => Math.min(rank, day.rank), TOP_MODELS)
+      const models = new Set(own.map(({ slug }) => slug)).size
+      return [dateElement(month), models, best, formatShare(tokens, all.get(month) ?? 0n), tokensData(tokens)]
+    })
+  const numbers = ['Models', 'Best rank', 'Share of all tokens', 'Tokens, at least']
+  return table('Months in which a day names it', { words: ['Month'], numbers }, rows)
+}
