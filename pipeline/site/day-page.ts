@@ -108,7 +108,7 @@ function noteOf(day: DayFacts): string {
 function rankingTable({ date, weekBefore, isRuled }: DayFacts, board: Leaderboard, root: string): Html {
   const isCompared = weekBefore.status !== 'missing'
   const wasNew = isRuled ? 'not named' : `not in the top ${TOP_MODELS}`
-  const compared = isCompared ? `, compared with ${weekBefore.date}. “new”: ${wasNew} a week earlier` : ''
+  const compared = isCompared ? `, compared with ${weekBefore.date}. “new”: ${wasNew} a week earlier.` : ''
   return leaderboardTable({
     noun: 'Model',
     caption: `Models on ${date}${compared}`,
