@@ -9,12 +9,14 @@ import { type KnownFacts, readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { strayFiles } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
+import { arePicturesStanding, drawChanged } from './pictures.ts'
+import type { PublishedPage } from './publication.ts'
 import { noteRendered, type Rendered, readRendered, sortAssets, standingPages } from './rendered.ts'
 
 /** The texts that follow from the releases alone. */
 export interface RenderedSite {
   /** Those to write; none if nothing changed. */
-  pages: readonly Page[]
+  pages: readonly PublishedPage[]
   /** The API's answer with the ranking. */
   ranking: Page
   /** Notes what was rendered. Call it when all is in place. */
@@ -33,20 +35,28 @@ export async function renderChanged(
   if (previous?.source === source) {
     const standing = await standingPages(publicDir, previous, Object.keys(previous.texts))
     const ranking = standing?.find(({ path }) => path === API_FILES.rankings_daily)
-    if (ranking !== undefined) return { pages: [], ranking, note: async () => {} }
+    if (ranking !== undefined && (await arePicturesStanding(tree.folder)))
+      return { pages: [], ranking, note: async () => {} }
   }
   const { rows, periods } = await tree.load(known.manifest.release, database)
   const ranking = renderRankingsDaily(rows, known.manifest)
   const { scripts, bundle } = await scriptsFor(publicDir, previous)
   // Loaded only by builds that render.
   const { renderSite } = await import('../site/render.ts')
-  const pages = renderSite(await readFacts((each) => tree.rootOf(each), { ...known, rows, periods }, database), bundle)
+  const { linkPictures } = await import('../site/pictures.ts')
+  const facts = await readFacts((each) => tree.rootOf(each), { ...known, rows, periods }, database)
+  const pages = renderSite(facts, bundle)
+  const { drawings, note: notePictures } = await drawChanged(tree.folder, linkPictures(facts))
   // Assets of the previous pages stay, because some may be open or cached.
   const { retired, outdated } = sortAssets(previous, pages)
-  const stray = await strayFiles(publicDir, PAGE_FOLDERS, pages)
+  const published = [...pages, ...drawings]
+  const stray = await strayFiles(publicDir, PAGE_FOLDERS, published)
   for (const each of [...stray, ...outdated, ...outdated.flatMap(codedPaths)]) await tree.remove(each, 'leftovers')
-  const note = () => noteRendered(stateDir, { source, scripts, retired, pages: [...pages, ranking] }, files)
-  return { pages, ranking, note }
+  const note = async () => {
+    await noteRendered(stateDir, { source, scripts, retired, pages: [...pages, ranking] }, files)
+    await notePictures()
+  }
+  return { pages: published, ranking, note }
 }
 
 async function sourceOf(tree: NextTree, index: KnownFacts['index']): Promise<string> {
