@@ -9,6 +9,7 @@ import { hero } from './landing/key-facts.ts'
 import { rankingSection } from './landing/ranking.ts'
 import { recentSection } from './landing/recent-table.ts'
 import { type Page, renderPage } from './layout.ts'
+import { overviewLink } from './picture/link.ts'
 import { recentDays, restatedDates } from './recent.ts'
 
 export interface LandingParts {
@@ -39,7 +40,8 @@ ${contents.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}
 </nav>
 ${recentSection(recentDays(rows, { provisionalFrom: dataset.provisional_from, restated: restatedDates(facts) }))}${rankingSection(facts)}${downloadsSection(facts)}${citingSection(facts)}${code ?? html``}${columnsSection(facts)}${caveatsSection(facts)}${methodSection(facts)}${historySection(facts)}${accessSection(facts)}`
   const page = { path: 'index.html', title: dataset.publisher.title, description: dataset.description, main }
-  return renderPage({ ...page, head: headOf(facts, copyScript) }, facts.manifest)
+  const picture = overviewLink(facts.manifest)
+  return renderPage({ ...page, head: headOf(facts, copyScript), picture }, facts.manifest)
 }
 
 function headOf({ dataset, release }: SiteFacts, copyScript: string | undefined): Html {
