@@ -10,7 +10,7 @@ import type { SiteFacts } from './facts.ts'
 /** A chart shows at least so many dates, and ends so many dates after the last one that names the model or author. */
 const MARGIN = 28
 
-/** Longer charts of ranks have weeks, because single days are too close to be told apart. */
+/** Longer charts have weeks, because single days are too close to be told apart. */
 const MOST_DAYS = 120
 
 export interface ChartDates {
@@ -36,60 +36,77 @@ export function weeksIn({ from, to, isOver }: ChartDates, weeks: readonly Period
   })
 }
 
-export function tokensChart(model: ModelFacts, list: readonly Appearance[], end: UtcDate): Html {
-  const { model_permaslug: name, first_date, last_date } = model
-  const { from, to } = chartDates(first_date, last_date, end)
-  const dates = datesBetween(from, to)
-  const tokens = new Map(list.map((appearance) => [appearance.date, appearance.tokens]))
-  const values = dates.map((date) => tokens.get(date) ?? null)
-  return chartFigure({
-    id: 'tokens',
-    title: `Tokens per day of ${name}`,
-    description: `${counted(list.length, 'day')} with a value from ${from} to ${to}. The table below has its months.`,
-    content: {
-      grain: 'day',
-      form: 'lines',
-      measure: 'tokens',
-      periods: dates.map(wholeDay),
-      totals: values,
-      series: [{ name, paint: 's0', values }],
-    },
-  })
+export interface ModelCharts {
+  grain: 'day' | 'week'
+  tokens: Html
+  ranks: Html
 }
 
-/** Draws the ranks of models over time. */
-export function rankCharts({ manifest, periods }: SiteFacts): (model: ModelFacts, list: readonly Appearance[]) => Html {
+/** Draws the tokens and the ranks of models over time. */
+export function modelCharts({ manifest, periods }: SiteFacts) {
   const weekly = periods && appearances(periods.weekly)
   const { start_date, end_date } = manifest
   const weeks = cellsOf(periods?.weekly ?? [], { from: start_date, to: end_date }, 'week').periods
-  return (model, list) => {
+  return (model: ModelFacts, list: readonly Appearance[]): ModelCharts => {
     const dates = chartDates(model.first_date, model.last_date, end_date)
     const { from, to } = dates
     const inWeeks = weekly?.get(model.model_permaslug)
-    if (inWeeks === undefined || daysBetween(from, to) < MOST_DAYS) {
-      return rankChart(model, list, { grain: 'day', all: datesBetween(from, to).map(wholeDay) })
-    }
-    const all = weeksIn(dates, weeks).flatMap((position) => weeks[position] ?? [])
-    return rankChart(model, inWeeks, { grain: 'week', all })
+    const drawn: Drawn =
+      inWeeks === undefined || daysBetween(from, to) < MOST_DAYS
+        ? { grain: 'day', all: datesBetween(from, to).map(wholeDay), list }
+        : { grain: 'week', all: weeksIn(dates, weeks).flatMap((position) => weeks[position] ?? []), list: inWeeks }
+    return { grain: drawn.grain, tokens: tokensChart(model, drawn), ranks: rankChart(model, drawn) }
   }
 }
 
-function rankChart(
-  { model_permaslug: name }: ModelFacts,
-  list: readonly Appearance[],
-  { grain, all }: { grain: 'day' | 'week'; all: readonly Period[] },
-): Html {
-  const ranks = new Map(list.map(({ date, rank }) => [date, BigInt(rank)]))
-  const values = all.map(({ start }) => ranks.get(start) ?? null)
-  const best = Math.min(...list.map(({ rank }) => rank))
-  return chartFigure({
+interface Drawn {
+  grain: 'day' | 'week'
+  all: readonly Period[]
+  list: readonly Appearance[]
+}
+
+function tokensChart(model: ModelFacts, drawn: Drawn): Html {
+  const { grain, all, list } = drawn
+  return lineChart(model, drawn, {
+    id: 'tokens',
+    measure: 'tokens',
+    title: 'Tokens',
+    description: `${counted(list.length, grain)} with a value from ${all[0]?.start} to ${all.at(-1)?.start}. The table below has its months.`,
+    pick: ({ tokens }) => tokens,
+  })
+}
+
+function rankChart(model: ModelFacts, drawn: Drawn): Html {
+  const best = Math.min(...drawn.list.map(({ rank }) => rank))
+  return lineChart(model, drawn, {
     id: 'ranks',
-    title: `Rank per ${grain} of ${name}`,
+    measure: 'rank',
+    title: 'Rank',
     description: `Its best rank is ${best}. The table below has the best and the median rank of each month.`,
+    pick: ({ rank }) => BigInt(rank),
+  })
+}
+
+interface Line {
+  id: string
+  measure: 'tokens' | 'rank'
+  title: string
+  description: string
+  pick: (appearance: Appearance) => bigint
+}
+
+function lineChart({ model_permaslug: name }: ModelFacts, { grain, all, list }: Drawn, line: Line): Html {
+  const { id, measure, title, description, pick } = line
+  const found = new Map(list.map((appearance) => [appearance.date, pick(appearance)]))
+  const values = all.map(({ start }) => found.get(start) ?? null)
+  return chartFigure({
+    id,
+    title: `${title} per ${grain} of ${name}`,
+    description,
     content: {
       grain,
       form: 'lines',
-      measure: 'rank',
+      measure,
       periods: all,
       totals: values,
       series: [{ name, paint: 's0', values }],
