@@ -16,10 +16,11 @@ import { lazyPage, type Page, renderPage, rootFrom } from './layout.ts'
 import { chartDates, modelCharts } from './model-charts.ts'
 import { modelPath } from './model-path.ts'
 import { authorLink } from './models.ts'
-import { byMonth, tokensByMonth } from './months.ts'
+import { byMonth } from './months.ts'
 import { type Standing, standings, WINDOW_DAYS } from './neighbors.ts'
 import { hashesUpTo, pageKeys } from './page-key.ts'
 import { factList, table } from './table.ts'
+import { appearancesOf, tokensByMonth } from './totals.ts'
 
 interface Whole {
   appearances: Map<string, Appearance[]>
@@ -74,8 +75,8 @@ function lookAtAll(facts: SiteFacts): Whole {
   const { rows, models } = facts
   const slugs = models.map(({ model_permaslug }) => model_permaslug).toSorted()
   return {
-    appearances: appearances(rows),
-    months: tokensByMonth(rows),
+    appearances: appearancesOf(facts),
+    months: tokensByMonth(facts),
     families: Map.groupBy(slugs, familyOf),
     authors: authorsOf(models),
     standingOf: standings(rows),
