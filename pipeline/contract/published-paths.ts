@@ -126,9 +126,13 @@ function exactly(...paths: string[]): RegExp {
   return new RegExp(`^(${paths.map((path) => path.replaceAll('.', '\\.')).join('|')})$`)
 }
 
+/** Compressed forms of a text (codings.ts) are what the text is. */
+const CODED = /(?<=\.(html|css|js|svg|json))\.(br|gz)$/
+
 /** What a path below `PUBLIC_DIR` is. */
 export function publishedPath(path: string): PublishedPath {
-  const [, step = 'site', cache = 'pointer', readers = 'people'] = TABLE.find(([pattern]) => pattern.test(path)) ?? []
+  const text = path.replace(CODED, '')
+  const [, step = 'site', cache = 'pointer', readers = 'people'] = TABLE.find(([pattern]) => pattern.test(text)) ?? []
   return { step, cache, readers }
 }
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { hashOf, hashOfCode } from '../base/code.ts'
 import type { Database } from '../base/database.ts'
 import { sideBySide } from '../base/side-by-side.ts'
+import { codedPaths } from '../contract/codings.ts'
 import { API_FILES, COVERAGE_PATH, PAGE_FOLDERS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { renderRankingsDaily } from '../site/api.ts'
 import type { Bundle } from '../site/bundle.ts'
@@ -9,7 +10,7 @@ import { type KnownFacts, readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { strayFiles } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
-import { areStanding, noteRendered, type Rendered, readRendered, standingPages } from './rendered.ts'
+import { areStanding, noteRendered, type Rendered, readRendered, sortAssets, standingPages } from './rendered.ts'
 
 /** The texts that follow from the releases alone. */
 export interface RenderedSite {
@@ -40,13 +41,15 @@ export async function renderChanged(
   // Loaded only by builds that render.
   const { renderSite } = await import('../site/render.ts')
   const all = renderSite(await readFacts((each) => tree.rootOf(each), { ...known, rows, periods }, database), bundle)
-  // Assets stay, because open pages may still load them.
-  for (const stray of await strayFiles(publicDir, PAGE_FOLDERS, all)) await tree.remove(stray, 'leftovers')
+  // Assets of the previous pages stay, because some may be open or cached.
+  const { retired, outdated } = sortAssets(previous, all)
+  const stray = await strayFiles(publicDir, PAGE_FOLDERS, all)
+  for (const each of [...stray, ...outdated, ...outdated.flatMap(codedPaths)]) await tree.remove(each, 'leftovers')
   const standing =
     tree.isNewChain || previous === undefined ? new Map() : await unchangedPages(publicDir, previous, all)
   const pages = all.filter(({ path }) => !standing.has(path))
-  const note = () =>
-    noteRendered(tree.folder, { source, code: hashOfCode(), scripts }, { pages: [...pages, ranking], standing })
+  const made = { source, code: hashOfCode(), scripts, retired }
+  const note = () => noteRendered(tree.folder, made, { pages: [...pages, ranking], standing })
   return { pages, ranking, note }
 }
 

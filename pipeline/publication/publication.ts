@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
 import { GENERATOR } from '../base/version.ts'
+import { codedPaths } from '../contract/codings.ts'
 import type { Coverage, Restatements } from '../contract/ledger.ts'
 import {
   DATASET_PATH,
@@ -50,6 +51,8 @@ export interface Entry {
   sameAs?: string
   bytes?: number
   sha256?: string
+  /** The path of the text that this file is a compressed form of. Copies may lack it. */
+  codes?: string
   /** True if the file may be missing: it was removed with a withdrawn release, or older versions did not make it. */
   isOptional?: boolean
 }
@@ -91,7 +94,14 @@ export function publication(facts: Facts): Entry[] {
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, api) },
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
   ]
-  return entries.sort((one, other) => stepOf(one) - stepOf(other))
+  return entries.flatMap(withCodings).sort((one, other) => stepOf(one) - stepOf(other))
+}
+
+/** An entry and its compressed forms, which are verified with it. */
+function withCodings(entry: Entry): Entry[] {
+  const { path, text } = entry
+  if (text === undefined) return [entry]
+  return [entry, ...codedPaths(path).map((coded) => ({ path: coded, codes: path, isOptional: true }))]
 }
 
 /** The files of the Iceberg table; none if there is no address that it could tell. */

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
+import { publishedPath } from '../contract/published-paths.ts'
 import type { Page } from '../site/layout.ts'
 
 const RENDERED_FILE = 'pages.json'
@@ -29,6 +30,8 @@ const Rendered = z.object({
   pages: z.record(z.string(), RenderedPage),
   /** The browser's scripts: the hash of their sources, and the path of each entry. */
   scripts: z.object({ source: z.string(), names: z.record(z.string(), z.string()), paths: z.array(z.string()) }),
+  /** Assets that only the pages before these load. They go when pages are rendered again. */
+  retired: z.array(z.string()).default([]),
 })
 export type Rendered = z.infer<typeof Rendered>
 
@@ -63,6 +66,18 @@ export async function areStanding(
 ): Promise<boolean> {
   const standing = await sideBySide(paths, (path) => isStanding(publicDir, path, pages[path]))
   return !standing.includes(false)
+}
+
+/** The assets named by a hash that only the previous pages load, and those that only the pages before them did. */
+export function sortAssets(
+  previous: Rendered | undefined,
+  pages: readonly Page[],
+): { retired: string[]; outdated: string[] } {
+  const loaded = new Set(pages.map(({ path }) => path))
+  const before = Object.keys(previous?.pages ?? {}).filter((path) => publishedPath(path).cache === 'hashed')
+  const retired = before.filter((path) => !loaded.has(path))
+  const kept = new Set([...loaded, ...retired])
+  return { retired, outdated: (previous?.retired ?? []).filter((path) => !kept.has(path)) }
 }
 
 /** The published texts at these paths; undefined unless each is there and is the one that was rendered. */

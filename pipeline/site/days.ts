@@ -1,5 +1,3 @@
-import { hash } from 'node:crypto'
-import { html } from '../contract/html.ts'
 import type { CoverageDay } from '../contract/ledger.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { addDays, type UtcDate } from '../contract/utc-date.ts'
@@ -7,7 +5,8 @@ import { isRuled } from '../release/documents/disclosure.ts'
 import { type DayFacts, dayPage, type Revision } from './day-page.ts'
 import { coveredDays, dayPath } from './day-path.ts'
 import type { SiteFacts } from './facts.ts'
-import { lazyPage, type Page, renderPage } from './layout.ts'
+import { lazyPage, type Page } from './layout.ts'
+import { pageKeys } from './page-key.ts'
 import { restatedDates } from './recent.ts'
 import { releaseLink } from './release-link.ts'
 
@@ -15,16 +14,12 @@ const WEEK = 7
 
 /** A page for each day with rows. Its key has all that it shows, with content hashes in place of rows. */
 export function dayPages(facts: SiteFacts): Page[] {
-  const frame = hash(
-    'sha256',
-    renderPage({ path: dayPath(''), title: '', description: '', main: html`` }, facts.manifest).text,
-  )
+  const keyOf = pageKeys(facts.manifest)
   const rowsOf = rowsByDate(facts.rows)
   const know = dayFacts(facts)
   return coveredDays(facts.coverage).map((_, position, days) => {
     const day = know(days, position)
-    const key = hash('sha256', `${frame} ${JSON.stringify(day)}`)
-    return lazyPage(dayPath(day.date), key, () => dayPage(day, rowsOf, facts.manifest))
+    return lazyPage(dayPath(day.date), keyOf(day), () => dayPage(day, rowsOf, facts.manifest))
   })
 }
 

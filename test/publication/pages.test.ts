@@ -75,6 +75,21 @@ async function damageScript(workspace: Workspace, change: (note: Rendered, path:
   await writeFile(noteOf(workspace), JSON.stringify(note))
 }
 
+it('removes a hashed asset when neither the pages nor those before them load it, and no file of the publisher', async () => {
+  const workspace = await newWorkspace()
+  await release(workspace, DAYS.slice(0, 1), '2025-03-08T12:00:00Z')
+  const [old, own] = ['assets/explore-0123456789abcdef.js', 'assets/logo-0123456789abcdef.svg']
+  for (const path of [old, `${old}.br`, own]) await writeFile(join(workspace.publicDir, path), path)
+  const note: Rendered = JSON.parse(await readFile(noteOf(workspace), 'utf8'))
+  note.pages[old] = { sha256: sha256(old) }
+  await writeFile(noteOf(workspace), JSON.stringify(note))
+  const left = async () => (await readdir(join(workspace.publicDir, 'assets'))).filter((name) => name.includes('0123'))
+  await release(workspace, DAYS.slice(0, 2), '2025-03-09T12:00:00Z')
+  expect(await left()).toHaveLength(3)
+  await release(workspace, DAYS, '2025-03-10T12:00:00Z')
+  expect((await left()).map((name) => `assets/${name}`)).toEqual([own])
+})
+
 describe('the second build', () => {
   let expected: unknown
   beforeAll(async () => {
@@ -135,7 +150,7 @@ async function markDays({ publicDir, dataDir }: Workspace): Promise<void> {
 const MARK = 'not rendered again'
 
 async function renderedAgain({ publicDir }: Workspace): Promise<string[]> {
-  const names = (await readdir(join(publicDir, 'days'))).sort()
+  const names = (await readdir(join(publicDir, 'days'))).filter((name) => name.endsWith('.html')).sort()
   const texts = await Promise.all(names.map((name) => readFile(join(publicDir, 'days', name), 'utf8')))
   return names.flatMap((name, position) => (texts[position] === MARK ? [] : `days/${name}`))
 }

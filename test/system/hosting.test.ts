@@ -5,7 +5,7 @@
 import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join, relative } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deriveCommand, historyQuery } from '../../pipeline/contract/history-table.ts'
 import { mediaType } from '../../pipeline/contract/published-paths.ts'
@@ -148,6 +148,24 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       const download = await get(`${CSV}.gz`, { 'accept-encoding': 'gzip' })
       expect(download.headers.get('content-encoding')).toBeNull()
       expect((await get(PARQUET, { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBeNull()
+    })
+
+    it('sends pages, styles, scripts and JSON compressed, with the headers of the text', async () => {
+      const names = (await readdir(join(site, 'assets'))).filter((name) => /^explore-\w+\.js$/.test(name))
+      for (const path of ['/', '/explore.html', '/assets/site.css', `/assets/${names[0]}`, '/catalog.json']) {
+        const text = path === '/' ? '/index.html' : path
+        const packed = await get(path, { 'accept-encoding': 'gzip' })
+        expect([packed.status, packed.headers.get('content-encoding')], path).toEqual([200, 'gzip'])
+        expect(packed.headers.get('content-type'), path).toBe(mediaType(text))
+        expect(packed.headers.get('cache-control'), path).toBe(cachePolicy(text))
+        expect(packed.headers.get('vary'), path).toMatch(/accept-encoding/i)
+        expect(gunzipSync(packed.body).equals(await file(text)), path).toBe(true)
+        expect((await get(path)).headers.get('content-encoding'), path).toBeNull()
+        if (name !== 'Caddy') continue
+        const shorter = await get(path, { 'accept-encoding': 'gzip, br' })
+        expect(shorter.headers.get('content-encoding'), path).toBe('br')
+        expect(brotliDecompressSync(shorter.body).equals(await file(text)), path).toBe(true)
+      }
     })
 
     it('lets pages of any origin request parts and read their headers', async () => {

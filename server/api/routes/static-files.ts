@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Coding } from '../../../pipeline/contract/codings.ts'
 import { releasePath } from '../../../pipeline/contract/manifest.ts'
 import { ApiError } from '../../base/errors.ts'
 import { type ByteRange, parseByteRange } from '../../published/byte-range.ts'
@@ -8,7 +9,7 @@ import type { Answer } from '../../published/dataset.ts'
 import { dropped, droppedPage } from '../../published/dropped.ts'
 import type { ErrorPages } from '../../published/error-pages.ts'
 import type { FileMemory } from '../../published/file-memory.ts'
-import { prefersGzip, prefersPage } from '../../published/negotiation.ts'
+import { preferredCodings, prefersPage } from '../../published/negotiation.ts'
 import type { Found, PublicFiles, Representation } from '../../published/public-files.ts'
 import {
   DOCUMENT_POLICIES,
@@ -40,11 +41,11 @@ export function staticFiles(app: FastifyInstance, { files, memory, isSynthetic, 
     url: '/*',
     handler(request, reply) {
       const [path = '/', query] = request.url.split(/\?(.*)/s, 2)
-      const gzip = wishesGzip(request)
-      const name = gzip ? `gzip ${path}` : path
+      const codings = wishedCodings(request)
+      const name = `${codings.join()} ${path}`
       const known = memory.recall(name)
       return known === undefined
-        ? sendFromDisk(request, reply, { path, query, gzip, name })
+        ? sendFromDisk(request, reply, { path, query, codings, name })
         : sendSmall(request, reply, known)
     },
   })
@@ -52,7 +53,12 @@ export function staticFiles(app: FastifyInstance, { files, memory, isSynthetic, 
   async function sendFromDisk(
     request: FastifyRequest,
     reply: FastifyReply,
-    { path, query, gzip, name }: { path: string; query: string | undefined; gzip: boolean; name: string },
+    {
+      path,
+      query,
+      codings,
+      name,
+    }: { path: string; query: string | undefined; codings: readonly Coding[]; name: string },
   ): Promise<FastifyReply> {
     const synthetic = await isSynthetic(path)
     const sight = memory.look(path)
@@ -64,7 +70,7 @@ export function staticFiles(app: FastifyInstance, { files, memory, isSynthetic, 
       reply.header('cache-control', cachePolicy(path, { isSynthetic: synthetic }))
       return reply.redirect(query === undefined ? `${path}/` : `${path}/?${query}`, 301)
     }
-    const file = await files.open(found.path, { gzip })
+    const file = await files.open(found.path, codings)
     const answer = describeFile(path, file, { location: found.location, isSynthetic: synthetic })
     if (file.size > LARGEST_SMALL_FILE) return await sendLarge(request, reply, answer, file)
     const small = withHeads(await readSmall(answer, file).finally(() => file.handle.close()))
@@ -164,9 +170,9 @@ function contentRange({ start, end }: ByteRange, { size }: StaticAnswer): Record
   return { 'content-range': `bytes ${start}-${end}/${size}` }
 }
 
-/** Ranges are always of the plain file: hardly any client can use a part of a gzip. */
-function wishesGzip({ headers }: FastifyRequest): boolean {
-  return headers.range === undefined && prefersGzip(headers['accept-encoding'])
+/** Ranges are always of the plain file: hardly any client can use a part of a compressed form. */
+function wishedCodings({ headers }: FastifyRequest): readonly Coding[] {
+  return headers.range === undefined ? preferredCodings(headers['accept-encoding']) : []
 }
 
 /** The bytes to send; none of a file that the client has. Conditions in the order of RFC 9110 § 13.2.2. */
