@@ -17,7 +17,7 @@ export interface LeaderboardTable {
   hasMovement: boolean
   /** Undefined if there is nothing that tokens could be compared with. */
   changeOf: ((row: LeaderboardRow) => string) | undefined
-  /** Undefined if the table does not say it. */
+  /** Undefined if the table does not tell. */
   firstSeen: ((row: LeaderboardRow) => UtcDate | undefined) | undefined
 }
 
@@ -55,10 +55,9 @@ function cell(name: string, content: Html | string): Html {
 
 function columnsOf({ noun, board, isAtLeast, nameOf, hasMovement, changeOf, firstSeen }: LeaderboardTable): Column[] {
   const { rows, total } = board
-  const widest = rows.reduce((most, { tokens }) => (tokens > most ? tokens : most), 0n)
+  const [widest = 0n] = rows.map(({ tokens, rank }) => (rank === 1 ? tokens : 0n))
   const hidden = (text: string) => html`<span class="visually-hidden">${text}</span>`
   const movement: Column = { name: 'move', head: hidden('Places moved'), cell: movementOf, total: '' }
-  const seen: Column = { name: 'seen', head: html`First seen`, cell: (row) => firstSeen?.(row) ?? '', total: '' }
   const change: Column = { name: 'change', head: html`Change`, cell: (row) => changeOf?.(row) ?? '', total: '' }
   return [
     { name: 'rank', head: html`Rank`, cell: ({ rank }) => `${rank ?? ''}`, total: '' },
@@ -76,10 +75,14 @@ function columnsOf({ noun, board, isAtLeast, nameOf, hasMovement, changeOf, firs
       cell: ({ tokens }) => formatShare(tokens, total),
       total: formatShare(total, total),
     },
-    { name: 'share-bar', head: hidden('Share as a bar'), cell: ({ tokens }) => bar(tokens, widest), total: '' },
+    { name: 'share-bar', head: hidden('Share as a bar'), cell: (row) => bar(row, widest), total: '' },
     ...(changeOf === undefined ? [] : [change]),
-    ...(firstSeen === undefined ? [] : [seen]),
+    ...(firstSeen === undefined ? [] : [seen(firstSeen)]),
   ]
+}
+
+function seen(firstSeen: NonNullable<LeaderboardTable['firstSeen']>): Column {
+  return { name: 'seen', head: html`First seen`, cell: (row) => firstSeen(row) ?? '', total: '' }
 }
 
 function movementOf({ rank, before }: LeaderboardRow): Html {
@@ -91,8 +94,9 @@ function movementOf({ rank, before }: LeaderboardRow): Html {
   return html`<span class="${word}"><span aria-hidden="true">${arrow} </span><span class="visually-hidden">${word} </span>${size}</span>`
 }
 
-function bar(tokens: bigint, widest: bigint): Html {
-  if (widest === 0n) return html``
+/** Its full width is the first rank. */
+function bar({ tokens, rank }: LeaderboardRow, widest: bigint): Html {
+  if (rank === null || widest === 0n) return html``
   const width = Number((tokens * 1000n) / widest) / 10
   return html`<svg class="bar" aria-hidden="true"><rect width="${width}%" height="99"/></svg>`
 }

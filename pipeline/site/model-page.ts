@@ -1,19 +1,19 @@
-import { counted, formatInteger, formatShare } from '../base/numbers.ts'
+import { formatInteger, formatShare } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { LATEST_PATH } from '../contract/published-paths.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
 import { lastDateOf } from '../contract/tables.ts'
-import { addDays, datesBetween, type UtcDate } from '../contract/utc-date.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
 import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
-import { wholeDay } from './chart/cells.ts'
-import { chartFigure } from './chart.ts'
+import { type Authors, authorsOf } from './authors.ts'
+import { familyOf } from './chart/rows.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
-import { type Authors, authorsOf, familyOf } from './groups.ts'
 import { lazyPage, type Page, renderPage, rootFrom } from './layout.ts'
+import { chartDates, rankCharts, tokensChart } from './model-charts.ts'
 import { modelPath } from './model-path.ts'
 import { authorLink } from './models.ts'
 import { byMonth, tokensByMonth } from './months.ts'
@@ -21,15 +21,13 @@ import { type Standing, standings, WINDOW_DAYS } from './neighbors.ts'
 import { hashesUpTo, pageKeys } from './page-key.ts'
 import { factList, table } from './table.ts'
 
-/** A chart shows at least so many dates, and ends so many dates after the last one that names the model. */
-const CHART_MARGIN = 28
-
 interface Whole {
   appearances: Map<string, Appearance[]>
   months: Map<string, bigint>
   families: Map<string, string[]>
   authors: Authors
   standingOf: (slug: string, last: UtcDate) => Standing
+  rankChartOf: ReturnType<typeof rankCharts>
 }
 
 /** A page for each model that a day names. It stays as it is 28 days after the last of these days. */
@@ -43,22 +41,37 @@ export function modelPages(facts: SiteFacts): Page[] {
 }
 
 /** All that the page of a model shows, with a hash in place of the rows. */
-function shownFacts({ families, authors }: Whole, { coverage, manifest }: SiteFacts): (model: ModelFacts) => unknown {
+function shownFacts(
+  { families, authors }: Whole,
+  { coverage, manifest, periods }: SiteFacts,
+): (model: ModelFacts) => unknown {
   const hashes = hashesUpTo(coverage.days)
+  const weekly = appearances(periods?.weekly ?? [])
   return (model) => {
     const { model_permaslug: slug, last_date } = model
-    const end = chartEnd(model, manifest.end_date)
+    const dates = chartDates(model.first_date, last_date, manifest.end_date)
     // Its last month has shares of all tokens.
-    const [last = end] = [end, lastDateOf('monthly', last_date)].toSorted().reverse()
+    const [last = dates.to] = [dates.to, lastDateOf('monthly', last_date)].toSorted().reverse()
     const rows = hashes.get(last < manifest.end_date ? last : manifest.end_date)
+    const weeks = weekly.get(slug)?.map(({ date, rank }) => [date, rank])
     const author = authors.keyOf(slug)
     const family = families.get(familyOf(slug))
     const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)
-    return { model, end, rows, author: author && authors.nameOf(author), family, hasModels, isRuled: isRuled(manifest) }
+    return {
+      model,
+      dates,
+      rows,
+      weeks,
+      author: author && authors.nameOf(author),
+      family,
+      hasModels,
+      isRuled: isRuled(manifest),
+    }
   }
 }
 
-function lookAtAll({ rows, models }: SiteFacts): Whole {
+function lookAtAll(facts: SiteFacts): Whole {
+  const { rows, models } = facts
   const slugs = models.map(({ model_permaslug }) => model_permaslug).toSorted()
   return {
     appearances: appearances(rows),
@@ -66,6 +79,7 @@ function lookAtAll({ rows, models }: SiteFacts): Whole {
     families: Map.groupBy(slugs, familyOf),
     authors: authorsOf(models),
     standingOf: standings(rows),
+    rankChartOf: rankCharts(facts),
   }
 }
 
@@ -79,14 +93,14 @@ function modelPage(model: ModelFacts, whole: Whole, { manifest }: SiteFacts): Pa
   const standing = whole.standingOf(slug, last_date)
   const main = html`<p class="trail"><a href="${root}models.html">Models</a>${author.text === '' ? html`` : html` / ${author}`}</p>
 <h1>${title}</h1>
-${keyFacts(model, { author, standing, isAtLeast: isRuled(manifest) })}<section aria-labelledby="days">
+${keyFacts(model, { author, standing })}<section aria-labelledby="days">
 <h2 id="days">Tokens per day</h2>
-${chartOf(model, list, manifest.end_date)}<p class="quiet">A gap is a day on which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
-<a href="${root}explore.html?models=${encodeURIComponent(slug)}">Look closer in the explorer</a></p>
+${tokensChart(model, list, manifest.end_date)}<p class="quiet">A gap is a day on which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
+<a href="${root}explore.html?models=${encodeURIComponent(slug)}">Open it in the explorer</a></p>
 </section>
 <section aria-labelledby="months">
-<h2 id="months">Rank and share by month</h2>
-${monthsTable(list, whole.months)}</section>
+<h2 id="months">Rank and share</h2>
+${whole.rankChartOf(model, list)}${monthsTable(list, whole.months)}</section>
 ${neighborsOf(slug, standing, last_date, root)}${familySection(slug, whole, root)}${aliasesOf(model)}<section aria-labelledby="data">
 <h2 id="data">Data</h2>
 <p>The newest release has the tokens of each day as <a href="${root}${LATEST_PATH}/rankings-daily.csv">CSV</a> and in the formats that the
@@ -99,16 +113,15 @@ ${neighborsOf(slug, standing, last_date, root)}${familySection(slug, whole, root
 
 function modelsFile({ files }: SiteFacts['manifest'], root: string): Html {
   if (!files.some(({ path }) => path === MODELS_FILE)) return html``
-  return html` Its <a href="${root}${LATEST_PATH}/${MODELS_FILE}">${MODELS_FILE}</a> has the facts of all models.`
+  return html` The facts of all models are in <a href="${root}${LATEST_PATH}/${MODELS_FILE}">${MODELS_FILE}</a>.`
 }
 
 interface Told {
   author: Html
   standing: Standing
-  isAtLeast: boolean
 }
 
-function keyFacts(model: ModelFacts, { author, standing, isAtLeast }: Told): Html {
+function keyFacts(model: ModelFacts, { author, standing }: Told): Html {
   const { model_permaslug, name, first_date, last_date, best_rank, best_rank_date, days, total_tokens } = model
   const { own, total } = standing
   const window = `${WINDOW_DAYS} days to ${last_date}`
@@ -119,43 +132,8 @@ function keyFacts(model: ModelFacts, { author, standing, isAtLeast }: Told): Htm
     ['Best rank', best_rank, `first on ${best_rank_date}`],
     ['Share of all tokens', formatShare(own?.tokens ?? 0n, total), `at least, ${window}`],
     [`Days in the top ${TOP_MODELS}`, formatInteger(days)],
-    [
-      isAtLeast ? 'Tokens, at least' : 'Tokens',
-      tokensData(BigInt(total_tokens)),
-      `${formatInteger(BigInt(total_tokens))} on these days`,
-    ],
+    ['Tokens, at least', tokensData(BigInt(total_tokens)), formatInteger(BigInt(total_tokens))],
   ])
-}
-
-/** Some days after the model's last, so that a departure shows. */
-function chartEnd({ last_date }: Pick<ModelFacts, 'last_date'>, end: UtcDate): UtcDate {
-  const after = addDays(last_date, CHART_MARGIN)
-  return after < end ? after : end
-}
-
-function chartOf(
-  { model_permaslug, first_date, last_date }: ModelFacts,
-  list: readonly Appearance[],
-  end: UtcDate,
-): Html {
-  const last = chartEnd({ last_date }, end)
-  const earliest = addDays(last, 1 - CHART_MARGIN)
-  const dates = datesBetween(first_date < earliest ? first_date : earliest, last)
-  const tokens = new Map(list.map((appearance) => [appearance.date, appearance.tokens]))
-  const values = dates.map((date) => tokens.get(date) ?? null)
-  return chartFigure({
-    id: 'series',
-    title: `Tokens per day of ${model_permaslug}`,
-    description: `${counted(list.length, 'day')} with a value from ${dates[0] ?? ''} to ${dates.at(-1) ?? ''}. The table below has its months.`,
-    content: {
-      grain: 'day',
-      form: 'lines',
-      measure: 'tokens',
-      periods: dates.map(wholeDay),
-      totals: values,
-      series: [{ name: model_permaslug, paint: 's0', values }],
-    },
-  })
 }
 
 function monthsTable(list: readonly Appearance[], whole: ReadonlyMap<string, bigint>): Html {
@@ -174,8 +152,14 @@ function monthsTable(list: readonly Appearance[], whole: ReadonlyMap<string, big
         tokensData(tokens),
       ]
     })
-  const numbers = [`Days in the top ${TOP_MODELS}`, 'Best rank', 'Median rank', 'Share of all tokens', 'Tokens']
-  return table('Months in which a day names it', { words: ['Month'], numbers }, rows)
+  const numbers = [
+    `Days in the top ${TOP_MODELS}`,
+    'Best rank',
+    'Median rank',
+    'Share of all tokens',
+    'Tokens, at least',
+  ]
+  return table('By month', { words: ['Month'], numbers }, rows)
 }
 
 function neighborsOf(slug: string, { near, total }: Standing, last: UtcDate, root: string): Html {

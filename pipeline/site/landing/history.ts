@@ -3,7 +3,7 @@ import { type Html, html } from '../../contract/html.ts'
 import type { Restatement } from '../../contract/ledger.ts'
 import type { ReleaseEntry } from '../../contract/manifest.ts'
 import { countPeriods } from '../../dataset/restated.ts'
-import { dateElement, instantElement, scrollable } from '../elements.ts'
+import { dateElement, folded, instantElement, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 import { reasonSentences } from '../reasons.ts'
 import { releaseLink } from '../release-link.ts'
@@ -16,7 +16,7 @@ export function historySection(facts: SiteFacts): Html {
   const releases = index.releases.slice(-RELEASES_TOLD).reverse()
   const table = html`<table>
 <caption>The newest of ${counted(index.releases.length, 'release')}.</caption>
-<thead><tr><th scope="col">Release</th><th scope="col">As of</th><th scope="col">Days</th><th scope="col" class="number">Rows</th><th scope="col">Version</th><th scope="col">Status</th></tr></thead>
+<thead><tr><th scope="col">Release</th><th scope="col">As of</th><th scope="col">Dates</th><th scope="col" class="number">Rows</th><th scope="col">Version</th><th scope="col">Status</th></tr></thead>
 <tbody>
 ${releases.map((entry) => releaseRow(entry, facts))}</tbody>
 </table>
@@ -25,13 +25,13 @@ ${releases.map((entry) => releaseRow(entry, facts))}</tbody>
 <h2 id="history">What has changed</h2>
 <h3>Restatements</h3>
 ${restatementList(restatements.slice(-RESTATEMENTS_TOLD).reverse())}<h3>Releases</h3>
-${scrollable('Table of releases', table)}<p><a href="changelog.html">All releases and restatements</a></p>
+${folded(`The newest ${releases.length === 1 ? 'release' : `${releases.length} releases`}`, scrollable('Table of releases', table))}<p><a href="changelog.html">All releases and restatements</a></p>
 </section>
 `
 }
 
 function restatementList(newestFirst: readonly Restatement[]): Html {
-  if (newestFirst.length === 0) return html`<p>No number that was final has ever been changed.</p>\n`
+  if (newestFirst.length === 0) return html`<p>No final number has ever changed.</p>\n`
   return html`<ul>
 ${newestFirst.map(restatementItem)}</ul>
 `
@@ -47,9 +47,8 @@ function restatementItem(restatement: Restatement): Html {
       ? html`${dateElement(first)}`
       : html`${counted(dates.length, 'day')} from ${dateElement(first)} to ${dateElement(last)}`
   const [before, after] = [BigInt(tokens_before), BigInt(tokens_after)]
-  const size =
-    before === 0n ? `${formatInteger(after)} tokens where there were none` : `${formatChange(before, after)} tokens`
-  return html`<li>${link}: ${days}, ${size}.${reasonSentences(restatement)}</li>\n`
+  const size = before === 0n ? `from none to ${formatInteger(after)}` : `by ${formatChange(before, after)}`
+  return html`<li>${link}: the tokens of ${days} changed ${size}.${reasonSentences(restatement)}</li>\n`
 }
 
 function releaseRow(entry: ReleaseEntry, facts: SiteFacts): Html {
