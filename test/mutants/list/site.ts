@@ -73,4 +73,12 @@ export const site: Mutant[] = [
     replace: 'releases === undefined',
     tests: ['test/site/explore.test.ts'],
   },
+  {
+    name: 'changed-page-stays',
+    promise: 'A page is rendered again when anything changes that it shows.',
+    file: 'pipeline/publication/pages.ts',
+    find: 'previous.pages[path]?.key === key',
+    replace: 'previous.pages[path]?.key !== undefined',
+    tests: ['test/publication/pages.test.ts'],
+  },
 ]
