@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { hashOf, hashOfCode } from '../base/code.ts'
 import type { Database } from '../base/database.ts'
+import { sideBySide } from '../base/side-by-side.ts'
 import { codedPaths } from '../contract/codings.ts'
 import { API_FILES, COVERAGE_PATH, PAGE_FOLDERS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { renderRankingsDaily } from '../site/api.ts'
@@ -11,7 +12,7 @@ import { strayFiles } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
 import { arePicturesStanding, drawChanged } from './pictures.ts'
 import type { PublishedPage } from './publication.ts'
-import { noteRendered, type Rendered, readRendered, sortAssets, standingPages } from './rendered.ts'
+import { areStanding, noteRendered, type Rendered, readRendered, sortAssets, standingPages } from './rendered.ts'
 
 /** The texts that follow from the releases alone. */
 export interface RenderedSite {
@@ -29,12 +30,11 @@ export async function renderChanged(
   known: Omit<KnownFacts, 'rows' | 'periods'>,
   database: Database,
 ): Promise<RenderedSite> {
-  const { publicDir, stateDir, files } = tree.folder
+  const { publicDir, stateDir } = tree.folder
   const source = await sourceOf(tree, known.index)
   const previous = await readRendered(stateDir)
-  if (previous?.source === source) {
-    const standing = await standingPages(publicDir, previous, Object.keys(previous.texts))
-    const ranking = standing?.find(({ path }) => path === API_FILES.rankings_daily)
+  if (previous?.source === source && (await areStanding(publicDir, previous, Object.keys(previous.pages)))) {
+    const [ranking] = (await standingPages(publicDir, previous, [API_FILES.rankings_daily])) ?? []
     if (ranking !== undefined && (await arePicturesStanding(tree.folder)))
       return { pages: [], ranking, note: async () => {} }
   }
@@ -45,18 +45,36 @@ export async function renderChanged(
   const { renderSite } = await import('../site/render.ts')
   const { linkPictures } = await import('../site/pictures.ts')
   const facts = await readFacts((each) => tree.rootOf(each), { ...known, rows, periods }, database)
-  const pages = renderSite(facts, bundle)
+  const all = renderSite(facts, bundle)
   const { drawings, note: notePictures } = await drawChanged(tree.folder, linkPictures(facts))
   // Assets of the previous pages stay, because some may be open or cached.
-  const { retired, outdated } = sortAssets(previous, pages)
-  const published = [...pages, ...drawings]
-  const stray = await strayFiles(publicDir, PAGE_FOLDERS, published)
+  const { retired, outdated } = sortAssets(previous, all)
+  const stray = await strayFiles(publicDir, PAGE_FOLDERS, [...all, ...drawings])
   for (const each of [...stray, ...outdated, ...outdated.flatMap(codedPaths)]) await tree.remove(each, 'leftovers')
+  const standing =
+    tree.isNewChain || previous === undefined ? new Map() : await unchangedPages(publicDir, previous, all)
+  const pages = all.filter(({ path }) => !standing.has(path))
+  const made = { source, code: hashOfCode(), scripts, retired }
   const note = async () => {
-    await noteRendered(stateDir, { source, scripts, retired, pages: [...pages, ranking] }, files)
+    await noteRendered(tree.folder, made, { pages: [...pages, ranking], standing })
     await notePictures()
   }
-  return { pages: published, ranking, note }
+  return { pages: [...pages, ...drawings], ranking, note }
+}
+
+/** The pages that are published and have the key that they were rendered by. The key has all but the code. */
+async function unchangedPages(
+  publicDir: string,
+  previous: Rendered,
+  pages: readonly Page[],
+): Promise<Map<string, Rendered['pages'][string]>> {
+  if (previous.code !== hashOfCode()) return new Map()
+  const unchanged = pages.filter(({ path, key }) => key !== undefined && previous.pages[path]?.key === key)
+  const standing = await sideBySide(unchanged, async ({ path }) => {
+    const page = previous.pages[path]
+    return page !== undefined && (await areStanding(publicDir, previous, [path])) ? [[path, page] as const] : []
+  })
+  return new Map(standing.flat())
 }
 
 async function sourceOf(tree: NextTree, index: KnownFacts['index']): Promise<string> {

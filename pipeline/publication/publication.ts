@@ -37,6 +37,7 @@ import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
 import { renderMetadata } from '../site/metadata.ts'
+import { PAGE_FILE } from '../site/release-page.ts'
 import { icebergEntries, listedSizes, type Site } from './iceberg.ts'
 import { pointerPath, revisionPath } from './periods.ts'
 
@@ -82,8 +83,11 @@ export function publication(facts: Facts): Entry[] {
   const current = currentEntry(index)
   const manifest = current && manifests.get(current.release)
   if (current === undefined || manifest === undefined) return []
+  const rendered = new Set(pages.map(({ path }) => path))
   const entries: Entry[] = [
-    ...index.releases.flatMap((entry) => releaseEntries(entry, manifests.get(entry.release))),
+    ...index.releases
+      .flatMap((entry) => releaseEntries(entry, manifests.get(entry.release)))
+      .filter(({ path }) => !rendered.has(path)),
     ...periodEntries(coverage, index),
     { path: RESTATEMENTS_PATH, text: () => toJson(restatements) },
     { path: COVERAGE_PATH, text: () => toJson(coverage) },
@@ -92,7 +96,7 @@ export function publication(facts: Facts): Entry[] {
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
     ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest)),
-    ...pages.map(({ path, text }) => ({ path, text: () => text })),
+    ...pages.map((page) => ({ path: page.path, text: () => page.text })),
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, api) },
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
   ]
@@ -142,12 +146,13 @@ export function pointerEntries(index: ReleaseIndex, current: ReleaseEntry): Entr
   ]
 }
 
-/** The files of a release, without data files if it was dropped; only the tombstone if it was withdrawn. */
+/** The files of a release, without data files if it was dropped; only the tombstone and its page if it was withdrawn. */
 export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefined): Entry[] {
   const place = releasePath(entry.release)
   const { withdrawal } = entry
   if (withdrawal !== undefined) {
-    return [{ path: `${place}/${TOMBSTONE_FILE}`, text: () => toJson(tombstoneOf(entry, withdrawal)) }]
+    const tombstone = { path: `${place}/${TOMBSTONE_FILE}`, text: () => toJson(tombstoneOf(entry, withdrawal)) }
+    return [tombstone, { path: `${place}/${PAGE_FILE}`, isOptional: true }]
   }
   if (manifest === undefined) return []
   const resources = manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }))

@@ -4,6 +4,7 @@ import type { ModelFacts } from '../contract/model-facts.ts'
 import { LATEST_PATH } from '../contract/published-paths.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
+import { lastDateOf } from '../contract/tables.ts'
 import { addDays, datesBetween, type UtcDate } from '../contract/utc-date.ts'
 import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
@@ -12,11 +13,12 @@ import { chartFigure } from './chart.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Authors, authorsOf, familyOf } from './groups.ts'
-import { type Page, renderPage, rootFrom } from './layout.ts'
+import { lazyPage, type Page, renderPage, rootFrom } from './layout.ts'
 import { modelPath } from './model-path.ts'
 import { authorLink } from './models.ts'
 import { byMonth, tokensByMonth } from './months.ts'
 import { type Standing, standings, WINDOW_DAYS } from './neighbors.ts'
+import { hashesUpTo, pageKeys } from './page-key.ts'
 import { factList, table } from './table.ts'
 
 /** A chart shows at least so many dates, and ends so many dates after the last one that names the model. */
@@ -33,7 +35,27 @@ interface Whole {
 /** A page for each model that a day names. It stays as it is 28 days after the last of these days. */
 export function modelPages(facts: SiteFacts): Page[] {
   const whole = lookAtAll(facts)
-  return facts.models.map((model) => modelPage(model, whole, facts))
+  const keyOf = pageKeys(facts.manifest)
+  const shownBy = shownFacts(whole, facts)
+  return facts.models.map((model) => {
+    return lazyPage(modelPath(model.model_permaslug), keyOf(shownBy(model)), () => modelPage(model, whole, facts))
+  })
+}
+
+/** All that the page of a model shows, with a hash in place of the rows. */
+function shownFacts({ families, authors }: Whole, { coverage, manifest }: SiteFacts): (model: ModelFacts) => unknown {
+  const hashes = hashesUpTo(coverage.days)
+  return (model) => {
+    const { model_permaslug: slug, last_date } = model
+    const end = chartEnd(model, manifest.end_date)
+    // Its last month has shares of all tokens.
+    const [last = end] = [end, lastDateOf('monthly', last_date)].toSorted().reverse()
+    const rows = hashes.get(last < manifest.end_date ? last : manifest.end_date)
+    const author = authors.keyOf(slug)
+    const family = families.get(familyOf(slug))
+    const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)
+    return { model, end, rows, author: author && authors.nameOf(author), family, hasModels, isRuled: isRuled(manifest) }
+  }
 }
 
 function lookAtAll({ rows, models }: SiteFacts): Whole {
@@ -105,14 +127,18 @@ function keyFacts(model: ModelFacts, { author, standing, isAtLeast }: Told): Htm
   ])
 }
 
-/** It ends some days after the model's last, so that a departure shows. */
+/** Some days after the model's last, so that a departure shows. */
+function chartEnd({ last_date }: Pick<ModelFacts, 'last_date'>, end: UtcDate): UtcDate {
+  const after = addDays(last_date, CHART_MARGIN)
+  return after < end ? after : end
+}
+
 function chartOf(
   { model_permaslug, first_date, last_date }: ModelFacts,
   list: readonly Appearance[],
   end: UtcDate,
 ): Html {
-  const after = addDays(last_date, CHART_MARGIN)
-  const last = after < end ? after : end
+  const last = chartEnd({ last_date }, end)
   const earliest = addDays(last, 1 - CHART_MARGIN)
   const dates = datesBetween(first_date < earliest ? first_date : earliest, last)
   const tokens = new Map(list.map((appearance) => [appearance.date, appearance.tokens]))

@@ -22,6 +22,13 @@ export function weights(header: string): ReadonlyMap<string, number> {
   return header.length > LONGEST_KEPT ? parseWeights(header) : parsed.find(header, () => parseWeights(header))
 }
 
+/** Whether a client asks for pages, as browsers do. Programs that take anything get JSON, as with all errors. */
+export function prefersPage(accept: string | undefined): boolean {
+  const types = weights(accept ?? '')
+  const page = types.get('text/html') ?? 0
+  return page > 0 && page >= (types.get('application/json') ?? types.get('application/*') ?? types.get('*/*') ?? 0)
+}
+
 export type Coding = 'gzip' | 'identity'
 
 /** True to send gzip (RFC 9110 § 12.5.3). Identity wins with a greater weight or if nothing is acceptable. */

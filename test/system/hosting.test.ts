@@ -23,6 +23,7 @@ const FIRST = '20250310T100000Z'
 const WITHDRAWN = '20250310T110000Z'
 const JSON_TYPE = 'application/json; charset=utf-8'
 const THIRD = '20250310T130000Z'
+const BROWSER = 'text/html,*/*;q=0.8'
 
 let workspace: Workspace
 let site: string
@@ -192,7 +193,19 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
         expect(headers.get('cache-control') ?? '', path).not.toContain('immutable')
         expect(headers.get('access-control-allow-origin'), path).toBe('*')
       }
+      const page = await readFile(join(site, DATASET, 'releases', WITHDRAWN, 'index.html'))
+      for (const path of ['rankings-daily.csv', '']) {
+        const { status, headers, body } = await get(`${folder}/${path}`, { accept: BROWSER })
+        expect([status, headers.get('content-type')], path).toEqual([410, 'text/html; charset=utf-8'])
+        expect(body, path).toEqual(page)
+      }
       expect((await get(`${DATASET}/releases/${FIRST}/manifest.json`)).status).toBe(200)
+    })
+
+    it('answers 404 with the page for people', async () => {
+      const { status, headers, body } = await get('/models/none.html', { accept: BROWSER })
+      expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+      expect(body).toEqual(await readFile(join(site, '404.html')))
     })
 
     it('answers with 410 for a data file of a dropped release, as tokenboard serve does', async () => {
@@ -201,7 +214,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       const forPrograms = await get(`${folder}/${file.name}`)
       expect([forPrograms.status, forPrograms.headers.get('content-type')]).toEqual([410, JSON_TYPE])
       expect(JSON.parse(forPrograms.body.toString())).toEqual(toEnvelope(dropped(file)).body)
-      const forPeople = await get(`${folder}/${file.name}`, { accept: 'text/html,*/*;q=0.8' })
+      const forPeople = await get(`${folder}/${file.name}`, { accept: BROWSER })
       expect([forPeople.status, forPeople.headers.get('content-type')]).toEqual([410, 'text/html; charset=utf-8'])
       expect(forPeople.body.toString()).toContain(historyQuery(DROPPED, 'weekly'))
       expect(forPeople.body.toString()).toContain(deriveCommand(DROPPED))

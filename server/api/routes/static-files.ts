@@ -1,14 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Coding } from '../../../pipeline/contract/codings.ts'
+import { releasePath } from '../../../pipeline/contract/manifest.ts'
 import { ApiError } from '../../base/errors.ts'
 import { type ByteRange, parseByteRange } from '../../published/byte-range.ts'
 import { cachePolicy } from '../../published/cache-policy.ts'
 import { isForAnotherState, isNotModified, isRangeCurrent } from '../../published/conditional.ts'
 import type { Answer } from '../../published/dataset.ts'
-import { type DroppedFile, dropped, droppedPage, prefersPage } from '../../published/dropped.ts'
+import { dropped, droppedPage } from '../../published/dropped.ts'
+import type { ErrorPages } from '../../published/error-pages.ts'
 import type { FileMemory } from '../../published/file-memory.ts'
-import { preferredCodings } from '../../published/negotiation.ts'
-import type { PublicFiles, Representation } from '../../published/public-files.ts'
+import { preferredCodings, prefersPage } from '../../published/negotiation.ts'
+import type { Found, PublicFiles, Representation } from '../../published/public-files.ts'
 import {
   DOCUMENT_POLICIES,
   describeFile,
@@ -22,14 +24,18 @@ import { withdrawn } from '../../published/tombstone.ts'
 import { type Head, headOf, linesOf } from '../common-headers.ts'
 import { sendFromMemory, sendUnchanged } from '../send.ts'
 
+interface StaticFiles {
+  files: PublicFiles
+  memory: FileMemory<SmallFile>
+  isSynthetic: IsSynthetic
+  errorPages: ErrorPages
+}
+
 /**
  * Serves `PUBLIC_DIR` at `/`: small files from memory, others as streams. Not with `@fastify/static`, which only knows
  * weak tags of size and time and opens a file again after `stat`: a switch in between would mix two releases.
  */
-export function staticFiles(
-  app: FastifyInstance,
-  { files, memory, isSynthetic }: { files: PublicFiles; memory: FileMemory<SmallFile>; isSynthetic: IsSynthetic },
-): void {
+export function staticFiles(app: FastifyInstance, { files, memory, isSynthetic, errorPages }: StaticFiles): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/*',
@@ -57,9 +63,9 @@ export function staticFiles(
     const synthetic = await isSynthetic(path)
     const sight = memory.look(path)
     const found = await files.find(path)
-    if (found.kind === 'nothing') throw new ApiError(404, 'Resource not found')
-    if (found.kind === 'withdrawn') throw withdrawn(found.release)
-    if (found.kind === 'dropped') return refuseDropped(request, reply, found.file)
+    if (found.kind === 'nothing' || found.kind === 'withdrawn' || found.kind === 'dropped') {
+      return await refuse(request, reply, { path, found })
+    }
     if (found.kind === 'folder') {
       reply.header('cache-control', cachePolicy(path, { isSynthetic: synthetic }))
       return reply.redirect(query === undefined ? `${path}/` : `${path}/?${query}`, 301)
@@ -73,14 +79,41 @@ export function staticFiles(
     sendSmall(request, reply, small)
     return reply
   }
+
+  /** Sends the page for people. Throws the error for programs, also if there is no page. */
+  async function refuse(
+    { headers }: FastifyRequest,
+    reply: FastifyReply,
+    { path, found }: { path: string; found: Refused },
+  ): Promise<FastifyReply> {
+    const error = errorOf(found)
+    const page = await pageOf(found, path)
+    if (page === undefined) throw error
+    reply.header('vary', 'Accept')
+    if (!prefersPage(headers.accept)) throw error
+    // The links of the page of a withdrawn release are relative.
+    if (found.kind === 'withdrawn' && !isInFolder(path, `/${releasePath(found.release)}/`)) {
+      return reply.redirect(`/${releasePath(found.release)}/`, 302)
+    }
+    reply.headers({ 'content-type': 'text/html; charset=utf-8', ...DOCUMENT_POLICIES })
+    return reply.code(error.status).send(page)
+  }
+
+  function pageOf(found: Refused, path: string): Promise<string | undefined> | string {
+    if (found.kind === 'dropped') return droppedPage(found.file)
+    return found.kind === 'withdrawn' ? errorPages.withdrawn(found.release) : errorPages.notFound(path)
+  }
 }
 
-/** Sends the page for people. Throws the 410 for programs. */
-function refuseDropped({ headers }: FastifyRequest, reply: FastifyReply, file: DroppedFile): FastifyReply {
-  reply.header('vary', 'Accept')
-  if (!prefersPage(headers.accept)) throw dropped(file)
-  reply.headers({ 'content-type': 'text/html; charset=utf-8', ...DOCUMENT_POLICIES })
-  return reply.code(410).send(droppedPage(file))
+type Refused = Extract<Found, { kind: 'nothing' | 'withdrawn' | 'dropped' }>
+
+function errorOf(found: Refused): ApiError {
+  if (found.kind === 'dropped') return dropped(found.file)
+  return found.kind === 'withdrawn' ? withdrawn(found.release) : new ApiError(404, 'Resource not found')
+}
+
+function isInFolder(path: string, folder: string): boolean {
+  return path.startsWith(folder) && !path.slice(folder.length).includes('/')
 }
 
 /** A file in memory, with the heads of its answers. */

@@ -14,7 +14,7 @@ export const publication: Mutant[] = [
     promise:
       'A published script stands for the one that was made from its sources only if it has the hash that was noted.',
     file: 'pipeline/publication/rendered.ts',
-    find: "text !== undefined && hash('sha256', text) === texts[path]",
+    find: "text !== undefined && hash('sha256', text) === pages[path]?.sha256",
     replace: 'text !== undefined',
     tests: ['test/publication/pages.test.ts'],
   },
