@@ -2,6 +2,15 @@ import type { Mutant } from '../mutant.ts'
 
 export const site: Mutant[] = [
   {
+    name: 'pictures-without-text',
+    promise:
+      'A picture for links has its text: its fonts are unpacked, because the renderer ignores WOFF without a word.',
+    file: 'pipeline/site/picture/draw.ts',
+    find: 'ttfOf(await readFile(join(FOLDER, `${name}.woff`)))',
+    replace: 'await readFile(join(FOLDER, `${name}.woff`))',
+    tests: ['test/site/pictures.test.ts'],
+  },
+  {
     name: 'quotes-in-attributes',
     promise: 'Names are data everywhere: they add no tag and no quote to any page.',
     file: 'pipeline/contract/html.ts',
