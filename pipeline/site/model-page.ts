@@ -54,7 +54,8 @@ function shownFacts(
     // Its last month has shares of all tokens.
     const [last = dates.to] = [dates.to, lastDateOf('monthly', last_date)].toSorted().reverse()
     const rows = hashes.get(last < manifest.end_date ? last : manifest.end_date)
-    const weeks = weekly.get(slug)?.map(({ date, rank }) => [date, rank])
+    // Weeks may change without their days.
+    const weeks = weekly.get(slug)?.map(({ date, rank, tokens }) => [date, rank, `${tokens}`])
     const author = authors.keyOf(slug)
     const family = families.get(familyOf(slug))
     const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)

@@ -51,6 +51,14 @@ export const site: Mutant[] = [
     tests: ['test/site/model-path.test.ts'],
   },
   {
+    name: 'weeks-of-a-model-not-rendered',
+    promise: 'The page of a model is rendered again when only its weeks have changed.',
+    file: 'pipeline/site/model-page.ts',
+    find: '=> [date, rank, `${tokens}`])',
+    replace: '=> [date, rank])',
+    tests: ['test/site/models.test.ts'],
+  },
+  {
     name: 'partial-periods-compared',
     promise: 'Leaderboards compare tokens only between weeks and months that have all their days.',
     file: 'pipeline/site/leaderboard-period.ts',
