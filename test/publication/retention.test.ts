@@ -161,7 +161,7 @@ describe('a build', () => {
       run: (workspace, files) => buildIn(workspace, AT, { files }),
       mend: (workspace) => buildIn(workspace, AT),
     })
-    expect(needed).toBeGreaterThan(1)
+    expect(needed).toBeGreaterThan(0)
   })
 })
 
