@@ -74,10 +74,10 @@ function showOrder(head: HTMLTableCellElement, order: Order | undefined, name: s
 function toRow({ period, name, tokens, total }: Entry): HTMLTableRowElement {
   return make(
     'tr',
-    {},
-    make('td', {}, describePeriod(period)),
-    make('td', {}, name),
-    make('td', { class: 'number' }, formatInteger(tokens)),
-    make('td', { class: 'number' }, formatShare(tokens, total)),
+    { role: 'row' },
+    make('td', { role: 'cell' }, describePeriod(period)),
+    make('td', { role: 'cell' }, name),
+    make('td', { role: 'cell', class: 'number' }, formatInteger(tokens)),
+    make('td', { role: 'cell', class: 'number' }, formatShare(tokens, total)),
   )
 }
