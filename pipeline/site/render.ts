@@ -24,7 +24,6 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
   const pages = [
     landingPage(facts, { copyScript: names['copy.ts'] ?? '', code: codeSection(facts) }),
     explorePage(facts, names),
-    embedPage(facts, names),
     ...leaderboardPages(facts),
     ...modelsPages(facts, names['models.ts']),
     ...modelPages(facts),
@@ -35,6 +34,6 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
     listingPage(facts),
   ]
   // Search engines need not list these.
-  const unlisted = [notFoundPage(manifest), ...tombstonePages(facts)]
+  const unlisted = [embedPage(facts, names), notFoundPage(manifest), ...tombstonePages(facts)]
   return [...scripts, ...renderAssets(), ...pages, ...unlisted, ...renderCrawlerFiles(manifest, pages)]
 }
