@@ -3,9 +3,10 @@ import { type Html, html } from '../contract/html.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
 import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
+import { shareCharts } from './author-charts.ts'
+import { type Author, authorsOf } from './authors.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
-import { type Author, authorsOf } from './groups.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { authorPath, modelPath } from './model-path.ts'
 import { byMonth, tokensByMonth } from './months.ts'
@@ -13,6 +14,7 @@ import { factList, table } from './table.ts'
 
 /** A page for each author of models that a day names. */
 export function authorPages(facts: SiteFacts): Page[] {
+  const shareOf = shareCharts(facts)
   const byModel = appearances(facts.rows)
   const months = tokensByMonth(facts.rows)
   return authorsOf(facts.models).all.map((author) => {
@@ -20,7 +22,7 @@ export function authorPages(facts: SiteFacts): Page[] {
       return (byModel.get(slug) ?? []).map((appearance) => ({ ...appearance, slug }))
     })
     days.sort((a, b) => (a.date < b.date ? -1 : Number(a.date > b.date)))
-    return authorPage(author, days, months, facts)
+    return authorPage(author, { days, months, chart: shareOf(author) }, facts)
   })
 }
 
@@ -28,8 +30,7 @@ type Day = Appearance & { slug: string }
 
 function authorPage(
   author: Author,
-  days: readonly Day[],
-  months: ReadonlyMap<string, bigint>,
+  { days, months, chart }: { days: readonly Day[]; months: ReadonlyMap<string, bigint>; chart: Html },
   { manifest }: SiteFacts,
 ): Page {
   const { key, name, models, first_date, last_date } = author
@@ -39,12 +40,12 @@ function authorPage(
   const main = html`<p class="trail"><a href="${root}models.html#authors">Authors</a></p>
 <h1>${name}</h1>
 <p>All tokens here are at least these, because models ${outside} are part of <code>other</code>.</p>
-${keyFacts(author)}<section aria-labelledby="models">
+${keyFacts(author)}<section aria-labelledby="share">
+<h2 id="share">Share of all tokens</h2>
+${chart}${monthsTable(days, months)}</section>
+<section aria-labelledby="models">
 <h2 id="models">Models</h2>
 ${modelsTable(author, root)}</section>
-<section aria-labelledby="months">
-<h2 id="months">Share by month</h2>
-${monthsTable(days, months)}</section>
 `
   const description = `${counted(models.length, 'model')} of ${name} by tokens, with their ranks, ${first_date} to ${last_date}.`
   return renderPage({ path, title: name, description, main }, manifest)

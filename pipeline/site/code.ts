@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Html, html } from '../contract/html.ts'
-import { copyable } from './elements.ts'
+import { copyable, folded } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 
 /** Placeholder base URL; occurs once per snippet, on a line of its own. */
@@ -42,7 +42,10 @@ ${copyable(`code-${position}`, `the code for ${name}`, text)}</details>
   })
   return html`<section aria-labelledby="code">
 <h2 id="code">Code</h2>
-<p>Each of these reads the newest release; all but the last two find the ten models with the most tokens in its last seven days.</p>
-${pieces}</section>
+${folded(
+  'Python, R, SQL, JavaScript, shell and Excel',
+  html`<p>Each of these reads the newest release. All but the last two find the ten models with the most tokens in its last seven days.</p>
+${pieces}`,
+)}</section>
 `
 }

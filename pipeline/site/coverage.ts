@@ -123,7 +123,7 @@ ${items}</ul>
 function notPublished(days: readonly MarkedDay[]): Html {
   if (days.every(({ reason }) => reason !== 'not_published')) return html``
   return html`<p class="quiet">A day on which nothing could be published had no public usage, or none without telling about single
-customers (<a href="index.html#caveats">disclosure control</a>). Which of these is not said.</p>
+customers (<a href="index.html#limitations">disclosure control</a>). Which of these is not said.</p>
 `
 }
 

@@ -24,6 +24,14 @@ export function instantElement(instant: Timestamp): Html {
   return html`<time datetime="${instant}">${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC</time>`
 }
 
+/** Closed on a phone, and open without a summary where there is room. */
+export function folded(summary: string, content: Html): Html {
+  return html`<details class="fold">
+<summary>${summary}</summary>
+${content}</details>
+`
+}
+
 /** A rounded size with the exact number of bytes as value and title. */
 export function bytesElement(bytes: number): Html {
   return html`<data value="${bytes}" title="${formatInteger(bytes)} bytes">${formatBytes(bytes)}</data>`

@@ -1,8 +1,9 @@
 import { Html, html } from '../contract/html.ts'
 import { schemaOrgDataset, toScriptJson } from '../release/documents/schema-org.ts'
 import type { SiteFacts } from './facts.ts'
-import { caveatsSection, citingSection, columnsSection, methodSection } from './landing/about.ts'
+import { citingSection, columnsSection, limitationsSection, methodSection } from './landing/about.ts'
 import { accessSection } from './landing/access.ts'
+import { authorShareSection } from './landing/author-share.ts'
 import { downloadsSection } from './landing/downloads.ts'
 import { historySection } from './landing/history.ts'
 import { hero } from './landing/key-facts.ts'
@@ -16,30 +17,42 @@ export interface LandingParts {
   code?: Html
 }
 
-const CONTENTS = [
-  { id: 'recent', name: 'Chart' },
-  { id: 'ranking', name: 'Ranking' },
-  { id: 'download', name: 'Download' },
-  { id: 'cite', name: 'Cite' },
-  { id: 'code', name: 'Code' },
-  { id: 'columns', name: 'Columns' },
-  { id: 'caveats', name: 'Caveats' },
-  { id: 'method', name: 'Method' },
-  { id: 'history', name: 'History' },
-  { id: 'api', name: 'API' },
-]
+interface Section {
+  id: string
+  name: string
+  content: Html
+}
 
 /** Renders `index.html`, the overview. */
 export function landingPage(facts: SiteFacts, { copyScript, code }: LandingParts = {}): Page {
-  const { dataset, rows } = facts
-  const contents = CONTENTS.filter(({ id }) => id !== 'code' || code !== undefined)
+  const { dataset } = facts
+  const sections = sectionsOf(facts, code).filter(({ content }) => content.text !== '')
   const main = html`${hero(facts)}<nav class="contents" aria-label="On this page">
 <ul>
-${contents.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}</ul>
+${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}</ul>
 </nav>
-${recentSection(recentDays(rows, { provisionalFrom: dataset.provisional_from, restated: restatedDates(facts) }))}${rankingSection(facts)}${downloadsSection(facts)}${citingSection(facts)}${code ?? html``}${columnsSection(facts)}${caveatsSection(facts)}${methodSection(facts)}${historySection(facts)}${accessSection(facts)}`
+${sections.map(({ content }) => content)}`
   const page = { path: 'index.html', title: dataset.publisher.title, description: dataset.description, main }
   return renderPage({ ...page, head: headOf(facts, copyScript) }, facts.manifest)
+}
+
+/** An empty one is not shown. */
+function sectionsOf(facts: SiteFacts, code: Html | undefined): Section[] {
+  const { dataset, rows } = facts
+  const recent = recentDays(rows, { provisionalFrom: dataset.provisional_from, restated: restatedDates(facts) })
+  return [
+    { id: 'recent', name: 'Chart', content: recentSection(recent) },
+    { id: 'ranking', name: 'Ranking', content: rankingSection(facts) },
+    { id: 'authors', name: 'Authors', content: authorShareSection(facts) },
+    { id: 'download', name: 'Download', content: downloadsSection(facts) },
+    { id: 'cite', name: 'Cite', content: citingSection(facts) },
+    { id: 'code', name: 'Code', content: code ?? html`` },
+    { id: 'columns', name: 'Columns', content: columnsSection(facts) },
+    { id: 'limitations', name: 'Limitations', content: limitationsSection(facts) },
+    { id: 'method', name: 'Method', content: methodSection(facts) },
+    { id: 'history', name: 'History', content: historySection(facts) },
+    { id: 'api', name: 'API', content: accessSection(facts) },
+  ]
 }
 
 function headOf({ dataset, release }: SiteFacts, copyScript: string | undefined): Html {

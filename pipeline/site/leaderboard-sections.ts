@@ -3,16 +3,15 @@ import { type Html, html } from '../contract/html.ts'
 import { type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
+import { authorsOf, NO_AUTHOR } from './authors.ts'
+import { familyOf } from './chart/rows.ts'
+import { ALL_OTHERS } from './chart/series.ts'
 import type { SiteFacts } from './facts.ts'
-import { authorsOf, familyOf } from './groups.ts'
 import { rootFrom } from './layout.ts'
 import { entriesOf, firstRanks, type LeaderboardRow, leaderboard } from './leaderboard.ts'
 import { earlierWords, hasChange, type Period } from './leaderboard-period.ts'
 import { leaderboardTable } from './leaderboard-table.ts'
 import { authorPath, modelPath } from './model-path.ts'
-
-/** The row of everything below the ranks that are shown. */
-const REST_NAME = 'all others'
 
 /** The rows that a page ranks. */
 export interface Ranking {
@@ -44,7 +43,7 @@ export function modelsTable(ranking: Ranking, facts: SiteFacts, most = TOP_MODEL
     { noun: 'Model', nameOf: (slug) => slug, linkOf, isAtLeast },
     most,
   )
-  return html`${table}${droppedNote(dropped, ranking, facts)}`
+  return most < TOP_MODELS ? table : html`${table}${droppedNote(dropped, ranking, facts)}`
 }
 
 export function familiesTable(ranking: Ranking, facts: SiteFacts): Html {
@@ -61,7 +60,7 @@ export function authorsTable(ranking: Ranking, facts: SiteFacts): Html {
   const { all, keyOf, nameOf } = authorsOf(facts.models)
   const pages = new Set(all.map(({ key }) => key))
   const linkOf = (key: string) => ({ text: nameOf(key), path: pages.has(key) ? authorPath(key) : undefined })
-  const nameless = 'no author known'
+  const nameless = NO_AUTHOR
   return tablesOf(ranking, facts, { noun: 'Author', nameOf: keyOf, nameless, linkOf, isAtLeast: true }).table
 }
 
@@ -83,7 +82,7 @@ function tablesOf(
     noun,
     caption,
     isAtLeast,
-    board: firstRanks(board, most, REST_NAME),
+    board: firstRanks(board, most, ALL_OTHERS),
     nameOf: ({ name, rank }) => (rank === null ? unranked(name) : link(linkOf(name), path)),
     hasMovement: period?.before !== undefined,
     changeOf: period && hasChange(period) ? (row) => changeOf(row, period) : undefined,
@@ -93,7 +92,7 @@ function tablesOf(
 }
 
 function unranked(name: string): Html {
-  return name === REST_NAME ? html`${name}` : html`${name} <small>(all that are not named)</small>`
+  return name === ALL_OTHERS ? html`${name}` : html`${name} <small>(all that are not named)</small>`
 }
 
 function link({ text, path }: ReturnType<Grouping['linkOf']>, from: string): Html {

@@ -1,26 +1,23 @@
-import { counted, formatInteger, formatShare } from '../base/numbers.ts'
+import { formatInteger, formatShare } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { LATEST_PATH } from '../contract/published-paths.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
-import { addDays, datesBetween, type UtcDate } from '../contract/utc-date.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
 import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
-import { wholeDay } from './chart/cells.ts'
-import { chartFigure } from './chart.ts'
+import { type Authors, authorsOf } from './authors.ts'
+import { familyOf } from './chart/rows.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
-import { type Authors, authorsOf, familyOf } from './groups.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
+import { rankCharts, tokensChart } from './model-charts.ts'
 import { modelPath } from './model-path.ts'
 import { authorLink } from './models.ts'
 import { byMonth, tokensByMonth } from './months.ts'
 import { type Standing, standings, WINDOW_DAYS } from './neighbors.ts'
 import { factList, table } from './table.ts'
-
-/** A chart shows at least so many dates, and ends so many dates after the last one that names the model. */
-const CHART_MARGIN = 28
 
 interface Whole {
   appearances: Map<string, Appearance[]>
@@ -28,6 +25,7 @@ interface Whole {
   families: Map<string, string[]>
   authors: Authors
   standingOf: (slug: string, last: UtcDate) => Standing
+  rankChartOf: ReturnType<typeof rankCharts>
 }
 
 /** A page for each model that a day names. It stays as it is 28 days after the last of these days. */
@@ -36,7 +34,8 @@ export function modelPages(facts: SiteFacts): Page[] {
   return facts.models.map((model) => modelPage(model, whole, facts))
 }
 
-function lookAtAll({ rows, models }: SiteFacts): Whole {
+function lookAtAll(facts: SiteFacts): Whole {
+  const { rows, models } = facts
   const slugs = models.map(({ model_permaslug }) => model_permaslug).toSorted()
   return {
     appearances: appearances(rows),
@@ -44,6 +43,7 @@ function lookAtAll({ rows, models }: SiteFacts): Whole {
     families: Map.groupBy(slugs, familyOf),
     authors: authorsOf(models),
     standingOf: standings(rows),
+    rankChartOf: rankCharts(facts),
   }
 }
 
@@ -59,12 +59,12 @@ function modelPage(model: ModelFacts, whole: Whole, { manifest }: SiteFacts): Pa
 <h1>${title}</h1>
 ${keyFacts(model, { author, standing, isAtLeast: isRuled(manifest) })}<section aria-labelledby="days">
 <h2 id="days">Tokens per day</h2>
-${chartOf(model, list, manifest.end_date)}<p class="quiet">A gap is a day on which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
+${tokensChart(model, list, manifest.end_date)}<p class="quiet">A gap is a day on which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
 <a href="${root}explore.html?models=${encodeURIComponent(slug)}">Look closer in the explorer</a></p>
 </section>
 <section aria-labelledby="months">
-<h2 id="months">Rank and share by month</h2>
-${monthsTable(list, whole.months)}</section>
+<h2 id="months">Rank and share</h2>
+${whole.rankChartOf(model, list)}${monthsTable(list, whole.months)}</section>
 ${neighborsOf(slug, standing, last_date, root)}${familySection(slug, whole, root)}${aliasesOf(model)}<section aria-labelledby="data">
 <h2 id="data">Data</h2>
 <p>The newest release has the tokens of each day as <a href="${root}${LATEST_PATH}/rankings-daily.csv">CSV</a> and in the formats that the
@@ -103,33 +103,6 @@ function keyFacts(model: ModelFacts, { author, standing, isAtLeast }: Told): Htm
       `${formatInteger(BigInt(total_tokens))} on these days`,
     ],
   ])
-}
-
-/** It ends some days after the model's last, so that a departure shows. */
-function chartOf(
-  { model_permaslug, first_date, last_date }: ModelFacts,
-  list: readonly Appearance[],
-  end: UtcDate,
-): Html {
-  const after = addDays(last_date, CHART_MARGIN)
-  const last = after < end ? after : end
-  const earliest = addDays(last, 1 - CHART_MARGIN)
-  const dates = datesBetween(first_date < earliest ? first_date : earliest, last)
-  const tokens = new Map(list.map((appearance) => [appearance.date, appearance.tokens]))
-  const values = dates.map((date) => tokens.get(date) ?? null)
-  return chartFigure({
-    id: 'series',
-    title: `Tokens per day of ${model_permaslug}`,
-    description: `${counted(list.length, 'day')} with a value from ${dates[0] ?? ''} to ${dates.at(-1) ?? ''}. The table below has its months.`,
-    content: {
-      grain: 'day',
-      form: 'lines',
-      measure: 'tokens',
-      periods: dates.map(wholeDay),
-      totals: values,
-      series: [{ name: model_permaslug, paint: 's0', values }],
-    },
-  })
 }
 
 function monthsTable(list: readonly Appearance[], whole: ReadonlyMap<string, bigint>): Html {

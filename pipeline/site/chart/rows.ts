@@ -25,7 +25,10 @@ export function authorOf(slug: string): string {
   return slash > 0 ? slug.slice(0, slash) : slug
 }
 
-/** All variants of a model are one family: `acme/model:free` -> `acme/model`. */
+/**
+ * All variants of a model are one family: `acme/model:free` -> `acme/model`. Versions are not merged: slugs write dates and
+ * numbers in many ways, and a wrong guess would add up different models.
+ */
 export function familyOf(slug: string): string {
   const colon = slug.lastIndexOf(':')
   return colon > 0 ? slug.slice(0, colon) : slug

@@ -2,16 +2,19 @@ import { prose } from '../../base/prose.ts'
 import { type Html, html } from '../../contract/html.ts'
 import { citation } from '../../release/documents/bibtex.ts'
 import type { FieldDescription } from '../../release/documents/fields.ts'
-import { copyable, scrollable } from '../elements.ts'
+import { copyable, folded, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 
 export function citingSection({ dataset }: SiteFacts): Html {
   const { license, attribution } = dataset
   return html`<section>
 <h2 id="cite">Licence and citation</h2>
-<p>The data is licensed under <a href="${license.path}" rel="license">${license.title}</a>: share and adapt it, also commercially, and give credit with this line.</p>
-${copyable('attribution', 'the attribution', attribution)}<h3>BibTeX</h3>
-${copyable('bibtex', 'the BibTeX entry', citation(dataset).trimEnd())}</section>
+<p>Share and adapt the data under <a href="${license.path}" rel="license">${license.title}</a>, also commercially. Give credit with this line:</p>
+${copyable('attribution', 'the attribution', attribution)}${folded(
+  'BibTeX',
+  html`<h3>BibTeX</h3>
+${copyable('bibtex', 'the BibTeX entry', citation(dataset).trimEnd())}`,
+)}</section>
 `
 }
 
@@ -25,31 +28,37 @@ ${dataset.fields.map(fieldRow)}</tbody>
 `
   return html`<section>
 <h2 id="columns">Columns</h2>
-${scrollable('Table of columns', table)}<p>Rows are ordered by date, then by tokens, most first, equal ones by the code points of the model; <code>other</code> comes last.${dataset.tables === undefined ? '' : PERIOD_COLUMNS}</p>
-</section>
+${folded(
+  dataset.fields.map(({ name }) => name).join(', '),
+  html`${scrollable('Table of columns', table)}<p>Rows are ordered by date and then by tokens, most first. Models with equal tokens are in the order of their code points. <code>other</code> comes last.${dataset.tables === undefined ? '' : PERIOD_COLUMNS}</p>
+`,
+)}</section>
 `
 }
 
-const PERIOD_COLUMNS = html` Weeks and months have one column more, <code>days</code>: how many dates were summed. Their <code>date</code> is the first of the period.`
+const PERIOD_COLUMNS = html` Weeks and months have one more column: <code>days</code>, the number of dates that were summed. Their <code>date</code> is the first date of the week or month.`
 
 function fieldRow({ name, sql_type, json_type, unit, description, example }: FieldDescription): Html {
   return html`<tr><th scope="row"><code>${name}</code></th><td><code>${sql_type}</code></td><td>${json_type}</td><td>${unit}</td><td>${prose(description)}</td><td><code>${example}</code></td></tr>\n`
 }
 
-export function caveatsSection({ dataset }: SiteFacts): Html {
+export function limitationsSection({ dataset }: SiteFacts): Html {
   return html`<section>
-<h2 id="caveats">What to beware of</h2>
-<dl class="caveats">
+<h2 id="limitations">Limitations</h2>
+${folded(
+  `Read all ${dataset.caveats.length}: ${dataset.caveats.map(({ name }) => name).join(', ')}`,
+  html`<dl class="limitations">
 ${dataset.caveats.map(({ name, text }) => html`<div><dt>${name}</dt><dd>${prose(text)}</dd></div>\n`)}</dl>
-</section>
+`,
+)}</section>
 `
 }
 
 const EVIDENCE = [
   { path: 'manifest.json', about: 'every file with its size and hash' },
   { path: 'provenance.json', about: 'what it was made from and with' },
-  { path: 'quality.json', about: 'what was counted, rejected and left out' },
-  { path: 'changes.csv', about: 'every daily row that differs from the release before' },
+  { path: 'quality.json', about: 'what was counted, rejected and excluded' },
+  { path: 'changes.csv', about: 'every daily row that differs from the previous release' },
   { path: 'datapackage.json', about: 'the description for Frictionless tools' },
   { path: 'croissant.json', about: 'the description for machine learning tools' },
   { path: 'dcat.jsonld', about: 'the description for data catalogues' },
@@ -60,10 +69,13 @@ export function methodSection({ dataset, manifest, release }: SiteFacts): Html {
   const evidence = EVIDENCE.filter(({ path }) => paths.has(path))
   return html`<section>
 <h2 id="method">How it is made</h2>
-<p>${prose(dataset.method)}</p>
+${folded(
+  'The method, and the files that prove it',
+  html`<p>${prose(dataset.method)}</p>
 <ul>
 ${evidence.map(({ path, about }) => html`<li><a href="${release}${path}">${path}</a>: ${about}</li>\n`)}</ul>
 <p>Content hash, the same for every format: <code class="hash">${dataset.content_hash}</code></p>
-</section>
+`,
+)}</section>
 `
 }

@@ -1,17 +1,21 @@
 import { type Html, html } from '../../contract/html.ts'
 import { API_FILES, CATALOG_FILE } from '../../contract/published-paths.ts'
+import { folded } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 
 export function accessSection({ dataset }: SiteFacts): Html {
   const query = `GET /api/v1/datasets/rankings-daily?start_date=${dataset.start_date}&end_date=${dataset.end_date}`
   return html`<section>
 <h2 id="api">For programs</h2>
-<dl class="access">
-<div><dt>API</dt><dd><a href="${API_FILES.rankings_daily}">${API_FILES.rankings_daily}</a> is the answer without parameters, the newest days as JSON, on any host of these files. Where the API runs, it takes a window, with a key: <code>${query}</code></dd></div>
-<div><dt>Feeds</dt><dd><a href="feed.atom">Atom</a> and <a href="feed.json">JSON Feed</a> tell of each release and restatement.</dd></div>
-<div><dt>Catalogue</dt><dd><a href="${CATALOG_FILE}">${CATALOG_FILE}</a> lists everything that is published, with sizes and hashes, and says when to look again; <a href="llms.txt">llms.txt</a> says it to language models.</dd></div>
+${folded(
+  'API, feeds and catalog',
+  html`<dl class="access">
+<div><dt>API</dt><dd><a href="${API_FILES.rankings_daily}">${API_FILES.rankings_daily}</a> has the newest days as JSON, on any host. Where the API runs, ask it for any dates with a key: <code>${query}</code></dd></div>
+<div><dt>Feeds</dt><dd><a href="feed.atom">Atom</a> and <a href="feed.json">JSON Feed</a> announce each release and restatement.</dd></div>
+<div><dt>Catalog</dt><dd><a href="${CATALOG_FILE}">${CATALOG_FILE}</a> lists all published files with sizes and hashes, and when to look again. <a href="llms.txt">llms.txt</a> tells language models the same.</dd></div>
 <div><dt>Embeddings models</dt><dd><a href="${API_FILES.embeddings_models}">${API_FILES.embeddings_models}</a> lists the embeddings models of the gateway.</dd></div>
 </dl>
-</section>
+`,
+)}</section>
 `
 }

@@ -5,7 +5,7 @@ import { type Html, html } from '../../contract/html.ts'
 import { DATASET_PATH } from '../../contract/manifest.ts'
 import { HISTORY_FILES, HISTORY_PATHS, LATEST_PATH, POINTER_PATH } from '../../contract/published-paths.ts'
 import type { FileDescription } from '../../release/documents/files.ts'
-import { bytesElement, scrollable } from '../elements.ts'
+import { bytesElement, folded, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 
 const HASH_SHOWN = 12
@@ -13,7 +13,7 @@ const HASH_SHOWN = 12
 export function downloadsSection({ dataset, release }: SiteFacts): Html {
   const sums = html`<a href="${release}${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a>`
   const table = html`<table>
-<caption>Files of release ${dataset.release}. They never change; their whole hashes are in ${sums}.</caption>
+<caption>Files of release ${dataset.release}. They never change. Their full hashes are in ${sums}.</caption>
 <thead><tr><th scope="col">File</th><th scope="col">What it is</th><th scope="col" class="number">Size</th><th scope="col" class="number">Rows</th><th scope="col">SHA-256</th></tr></thead>
 <tbody>
 ${dataset.files.map((file) => fileRow(file, release))}</tbody>
@@ -21,15 +21,22 @@ ${dataset.files.map((file) => fileRow(file, release))}</tbody>
 `
   return html`<section>
 <h2 id="download">Download</h2>
-${scrollable('Files', table)}<p>Always the newest, at addresses that stay: <a href="${LATEST_PATH}/rankings-daily.parquet">latest/rankings-daily.parquet</a>, <a href="${LATEST_PATH}/rankings-daily.csv">latest/rankings-daily.csv</a>; which release that is says <a href="${POINTER_PATH}">latest.json</a>. Single days, and the days of a month: <code>${DATASET_PATH}/daily/${dataset.end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${dataset.end_date.slice(0, 7)}.csv</code>, and the same as Parquet.${periods(dataset)} What each release said, in one table: <a href="${HISTORY_PATHS.parquet}">${HISTORY_FILES.parquet}</a>, <a href="${HISTORY_PATHS.csv}">${HISTORY_FILES.csv}</a>.</p>
-</section>
+${folded(`All ${dataset.files.length} files of the newest release`, html`${scrollable('Files', table)}${addresses(dataset)}`)}</section>
 `
 }
 
-function periods({ tables }: SiteFacts['dataset']): Html {
-  if (tables === undefined) return html``
-  const link = (file: string) => html`<a href="${LATEST_PATH}/${file}">latest/${file}</a>`
-  return html` Weeks and months are not sums of these rows, but tables of their own: ${link('rankings-weekly.csv')}, ${link('rankings-monthly.csv')}.`
+/** The addresses that stay the same from release to release. */
+function addresses({ tables, end_date }: SiteFacts['dataset']): Html {
+  const link = (path: string, text = path) => html`<a href="${path}">${text}</a>`
+  const latest = (file: string) => link(`${LATEST_PATH}/${file}`, `latest/${file}`)
+  const periods = html`<li>Weeks and months, which are tables of their own: ${latest('rankings-weekly.csv')}, ${latest('rankings-monthly.csv')}</li>\n`
+  return html`<p>These addresses stay the same:</p>
+<ul>
+<li>The newest release: ${latest('rankings-daily.parquet')}, ${latest('rankings-daily.csv')}; its name is in ${link(POINTER_PATH, 'latest.json')}</li>
+${tables === undefined ? html`` : periods}<li>One day or one month: <code>${DATASET_PATH}/daily/${end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${end_date.slice(0, 7)}.csv</code>, or <code>.parquet</code></li>
+<li>What every release said, in one table: ${link(HISTORY_PATHS.parquet, HISTORY_FILES.parquet)}, ${link(HISTORY_PATHS.csv, HISTORY_FILES.csv)}</li>
+</ul>
+`
 }
 
 function fileRow({ path, title, bytes, rows, sha256 }: FileDescription, release: string): Html {

@@ -3,7 +3,7 @@ import { type Html, html } from '../../contract/html.ts'
 import type { Restatement } from '../../contract/ledger.ts'
 import type { ReleaseEntry } from '../../contract/manifest.ts'
 import { countPeriods } from '../../dataset/restated.ts'
-import { dateElement, instantElement, scrollable } from '../elements.ts'
+import { dateElement, folded, instantElement, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 import { reasonSentences } from '../reasons.ts'
 import { releaseLink } from '../release-link.ts'
@@ -25,13 +25,13 @@ ${releases.map((entry) => releaseRow(entry, facts))}</tbody>
 <h2 id="history">What has changed</h2>
 <h3>Restatements</h3>
 ${restatementList(restatements.slice(-RESTATEMENTS_TOLD).reverse())}<h3>Releases</h3>
-${scrollable('Table of releases', table)}<p><a href="changelog.html">All releases and restatements</a></p>
+${folded(`The newest ${releases.length === 1 ? 'release' : `${releases.length} releases`}`, scrollable('Table of releases', table))}<p><a href="changelog.html">All releases and restatements</a></p>
 </section>
 `
 }
 
 function restatementList(newestFirst: readonly Restatement[]): Html {
-  if (newestFirst.length === 0) return html`<p>No number that was final has ever been changed.</p>\n`
+  if (newestFirst.length === 0) return html`<p>No final number has ever changed.</p>\n`
   return html`<ul>
 ${newestFirst.map(restatementItem)}</ul>
 `

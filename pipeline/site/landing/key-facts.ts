@@ -14,7 +14,7 @@ export function hero(facts: SiteFacts): Html {
 <h1>${publisher.title}</h1>
 <p class="lead">${publisher.description}</p>
 <p class="actions">
-${quickDownloads(facts)}<a class="button" href="explore.html">Explore in the browser</a>
+${quickDownloads(facts)}<a class="button" href="explore.html">Explore</a>
 </p>
 </div>
 ${keyFacts(facts)}`
@@ -39,7 +39,7 @@ function keyFacts(facts: SiteFacts): Html {
   const { total, covered } = completeness(coverage)
   const { next_expected: next } = dueDates(manifest.as_of)
   const published = dateElement(dataset.as_of.slice(0, 10))
-  const due = html`as of ${instantElement(dataset.as_of)}, next expected ${instantElement(next)}`
+  const due = html`next expected ${instantElement(next)}`
   const days = html`<a href="coverage.html">${formatInteger(covered)} of ${formatInteger(total)}</a>`
   const license = html`<a href="${dataset.license.path}" rel="license">${dataset.license.name}</a>`
   return factList([

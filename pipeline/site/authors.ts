@@ -2,15 +2,6 @@ import { byCodePoints } from '../contract/code-points.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { sumTokens } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { splitVariant } from '../raw/registry.ts'
-
-/**
- * The family of a model: its slug without the variant, so `acme/model:free` belongs to `acme/model`. Versions are not
- * merged. Slugs write dates and numbers in many ways, and a wrong guess would add up different models.
- */
-export function familyOf(slug: string): string {
-  return splitVariant(slug)?.base ?? slug
-}
 
 export interface Author {
   /** The name in lower case. Names that differ only in case are one author. */
@@ -23,6 +14,9 @@ export interface Author {
   first_date: UtcDate
   last_date: UtcDate
 }
+
+/** What models without an author count for. No key is like it, because keys are in lower case. */
+export const NO_AUTHOR = 'No author known'
 
 export interface Authors {
   /** Most tokens first. */

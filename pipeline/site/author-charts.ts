@@ -1,0 +1,34 @@
+import { type Html, html } from '../contract/html.ts'
+import { type Author, authorsOf, NO_AUTHOR } from './authors.ts'
+import { cellsOf } from './chart/cells.ts'
+import { chartFigure } from './chart.ts'
+import type { SiteFacts } from './facts.ts'
+import { chartDates, weeksIn } from './model-charts.ts'
+
+/** Draws the share of an author over time: by week, or by day if the release has no weeks. */
+export function shareCharts({ manifest, rows, periods, models }: SiteFacts): (author: Author) => Html {
+  const { keyOf } = authorsOf(models)
+  const { start_date, end_date } = manifest
+  const [grain, table] = periods === undefined ? (['day', rows] as const) : (['week', periods.weekly] as const)
+  const nameOf = (slug: string) => keyOf(slug) ?? NO_AUTHOR
+  const cells = cellsOf(table, { from: start_date, to: end_date }, grain, { nameOf })
+  return ({ key, name, first_date, last_date }) => {
+    const values = cells.names.get(key)
+    if (values === undefined) return html``
+    const shown = weeksIn(chartDates(first_date, last_date, end_date), cells.periods)
+    const periodsShown = shown.flatMap((position) => cells.periods[position] ?? [])
+    return chartFigure({
+      id: 'share-chart',
+      title: `Share of all tokens per ${grain} of ${name}`,
+      description: `A line from ${periodsShown[0]?.start} to ${periodsShown.at(-1)?.start}. The table below has the share of each month.`,
+      content: {
+        grain,
+        form: 'lines',
+        measure: 'share',
+        periods: periodsShown,
+        totals: shown.map((position) => cells.totals[position] ?? null),
+        series: [{ name, paint: 's0', values: shown.map((position) => values[position] ?? null) }],
+      },
+    })
+  }
+}
