@@ -83,6 +83,15 @@ export async function expectAccessible(page: Page): Promise<void> {
   expect(violations, page.url()).toEqual([])
 }
 
+/** Links and buttons that are smaller than 24 pixels and too close to others (WCAG 2.2, 2.5.8). */
+export async function smallTargets(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  return page.evaluate<string[]>(
+    `axe.run({ runOnly: { type: 'rule', values: ['target-size'] } }).then(({ violations }) =>
+      violations.flatMap(({ nodes }) => nodes.map(({ html }) => html)))`,
+  )
+}
+
 interface AxeResults {
   violations: { id: string; help: string; nodes: { html: string }[] }[]
 }

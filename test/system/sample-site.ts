@@ -77,7 +77,7 @@ export async function serveSampleSite(): Promise<SampleSite> {
 /** The pages of a built site: one of each kind that it has. */
 export async function pagesOf(publicDir: string): Promise<string[]> {
   const top = ['index.html', 'explore.html', 'models.html', 'coverage.html', 'changelog.html']
-  const folders = ['models', 'coverage', 'changelog'].map(async (folder) => {
+  const folders = ['leaderboards', 'models', 'authors', 'coverage', 'changelog'].map(async (folder) => {
     return (await filesBelow(join(publicDir, folder))).map((path) => `${folder}/${path}`).slice(0, 1)
   })
   const inFolders = (await Promise.all(folders)).flat()
