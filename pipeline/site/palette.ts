@@ -31,7 +31,8 @@ export const SERIES: readonly Shade[] = [
 export const REST: Shade = { light: '#8f8d85', dark: '#75736c' }
 export const OTHER_SHADE: Shade = { light: '#5f5e58', dark: '#a3a199' }
 
-const PAINTS: Readonly<Record<string, Shade>> = {
+/** Every paint of charts. */
+export const PAINTS: Readonly<Record<string, Shade>> = {
   ink: INK,
   quiet: QUIET,
   rule: LINE,

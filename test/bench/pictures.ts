@@ -1,17 +1,12 @@
 /** Curves as SVG files, in the colors of the reader's theme. */
 import { scaleLinear } from 'd3-scale'
 import { line } from 'd3-shape'
-import { type Html, html } from '../../pipeline/contract/html.ts'
-import {
-  colored,
-  type EndLabel,
-  endLabels,
-  HEIGHT,
-  LABELLED_WIDTH,
-  PLOT_WIDTH,
-  round,
-} from '../../pipeline/site/chart/frame.ts'
-import { GROUND, INK, LINE, QUIET, SERIES, seriesClass } from '../../pipeline/site/palette.ts'
+import { escapeXml } from '../../pipeline/contract/html.ts'
+import { type Mark, type Paint, round, textMark } from '../../pipeline/site/chart/marks.ts'
+import { type EndLabel, endLabels, LABELS_WIDTH } from '../../pipeline/site/chart/scene.ts'
+import { dot } from '../../pipeline/site/chart/shapes.ts'
+import { SVG_FONT, svgMarks, THEME_COLORS } from '../../pipeline/site/chart/svg.ts'
+import { PAINTS } from '../../pipeline/site/palette.ts'
 import type { MeasuredCurve, MeasuredLine } from './curve.ts'
 import { lineText } from './report.ts'
 
@@ -21,9 +16,9 @@ export interface Picture {
   curves: readonly MeasuredCurve[]
 }
 
-const [LEFT, TOP, BASE, TITLE_HEIGHT] = [60, 34, HEIGHT - 44, 40]
+const [LEFT, TOP, WIDTH, HEIGHT] = [60, 64, 960, 440]
+const [RIGHT, BASE] = [WIDTH - LABELS_WIDTH, HEIGHT - 44]
 const TICKS = 5
-const FONT = html`font-family="system-ui,sans-serif"`
 
 /** One picture for curves over records and one for those over days, where there are any. */
 export function picturesOf(curves: readonly MeasuredCurve[]): Picture[] {
@@ -39,29 +34,29 @@ export function picturesOf(curves: readonly MeasuredCurve[]): Picture[] {
 export function draw({ id, title, curves }: Picture): string {
   const lines = curves.flatMap((curve) => curve.lines)
   const points = lines.flatMap((one) => one.points)
-  const x = scaleLinear()
-    .domain([0, Math.max(...points.map(({ size }) => size))])
-    .range([LEFT, PLOT_WIDTH])
-  const greatest = Math.max(...points.map(({ seconds }) => seconds.max))
-  const y = scaleLinear().domain([0, greatest]).range([BASE, TOP]).nice(TICKS)
-  const ends = lines.map((one, color): EndLabel => {
-    return { name: one.name, color, y: y(one.points.at(-1)?.seconds.median ?? 0) }
+  const x = scaleLinear([0, Math.max(...points.map(({ size }) => size))], [LEFT, RIGHT])
+  const y = scaleLinear([0, Math.max(...points.map(({ seconds }) => seconds.max))], [BASE, TOP]).nice(TICKS)
+  const ends = lines.map(({ name, points: own }, color): EndLabel => {
+    const wish = y(own.at(-1)?.seconds.median ?? 0)
+    return { name, paint: `s${color}`, wish, y: wish }
   })
-  const height = HEIGHT + TITLE_HEIGHT
-  return html`<svg xmlns="http://www.w3.org/2000/svg" width="${LABELLED_WIDTH}" height="${height}" viewBox="0 ${-TITLE_HEIGHT} ${LABELLED_WIDTH} ${height}" role="img" aria-labelledby="${id}-title ${id}-desc">
-<title id="${id}-title">${title}</title>
-<desc id="${id}-desc">${describe(curves)}</desc>
-<style>${darkStyle()}</style>
-<rect class="ground" y="${-TITLE_HEIGHT}" width="${LABELLED_WIDTH}" height="${height}" fill="${GROUND.light}"/>
-<text class="ink" x="12" y="-14" fill="${INK.light}" ${FONT} font-size="17" font-weight="600">${title}</text>
-${axes(x, y, curves[0]?.size ?? '')}<g fill="none" stroke="currentColor">
-${lines.map((one, color) => drawLine(one, color, x, y))}</g>
-${endLabels(ends) ?? html``}</svg>
-`.text
+  const marks = [
+    textMark(12, 26, title, { paint: 'ink', size: 17 }),
+    ...axes(x, y, curves[0]?.size ?? ''),
+    ...lines.flatMap((one, color) => drawLine(one, `s${color}`, x, y)),
+    ...endLabels(ends, { right: RIGHT, top: TOP, bottom: BASE }),
+  ]
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" ${SVG_FONT} role="img" aria-labelledby="${id}-title ${id}-desc">
+<title id="${id}-title">${escapeXml(title)}</title>
+<desc id="${id}-desc">${escapeXml(describe(curves))}</desc>
+<style>:root{${variables('light')}}@media (prefers-color-scheme:dark){:root{${variables('dark')}}}</style>
+<rect width="${WIDTH}" height="${HEIGHT}" fill="var(--ground)"/>
+${svgMarks(marks, THEME_COLORS)}</svg>
+`
 }
 
 /** The line of medians; bars from the least to the greatest of the rounds. Baselines are dashed. */
-function drawLine({ name, points }: MeasuredLine, color: number, x: Scale, y: Scale): Html {
+function drawLine({ name, points }: MeasuredLine, paint: Paint, x: Scale, y: Scale): Mark[] {
   const path = line<MeasuredLine['points'][number]>(
     ({ size }) => x(size),
     ({ seconds }) => y(seconds.median),
@@ -69,28 +64,34 @@ function drawLine({ name, points }: MeasuredLine, color: number, x: Scale, y: Sc
   const spreads = points.map(
     ({ size, seconds }) => `M${round(x(size))},${round(y(seconds.min))}V${round(y(seconds.max))}`,
   )
-  const dots = points.map(({ size, seconds }) => `M${round(x(size))},${round(y(seconds.median))}h0`)
-  const dashes = name.includes('bare') ? html` stroke-dasharray="5 4"` : html``
-  const shapes = html`<title>${name}</title><path d="${path([...points]) ?? ''}" stroke-width="2"${dashes}/><path d="${spreads.join('')}" stroke-width="1"/><path d="${dots.join('')}" stroke-width="6" stroke-linecap="round"/>`
-  return html`${colored(color, shapes)}\n`
+  const dots = points.map(({ size, seconds }) => dot(x(size), y(seconds.median)))
+  const dash = name.includes('bare') ? '5 4' : ''
+  return [
+    { kind: 'path', d: path([...points]) ?? '', stroke: paint, width: 2, dash, name },
+    { kind: 'path', d: spreads.join(''), stroke: paint, width: 1 },
+    { kind: 'path', d: dots.join(''), fill: paint },
+  ]
 }
 
 type Scale = ReturnType<typeof scaleLinear<number>>
 
-function axes(x: Scale, y: Scale, size: string): Html {
-  const horizontal = y.ticks(TICKS).map((value) => {
+function axes(x: Scale, y: Scale, size: string): Mark[] {
+  const horizontal = y.ticks(TICKS).flatMap((value): Mark[] => {
     const at = round(y(value))
-    return html`<path d="M${LEFT},${at}H${PLOT_WIDTH}" class="grid" stroke="${LINE.light}"/><text x="${LEFT - 8}" y="${at + 4.5}" text-anchor="end">${value}</text>\n`
+    return [
+      { kind: 'path', d: `M${LEFT},${at}H${RIGHT}`, stroke: 'rule', width: 1 },
+      textMark(LEFT - 8, at + 4, String(value), { anchor: 'end' }),
+    ]
   })
-  const vertical = x.ticks(TICKS).map((value) => {
+  const vertical = x.ticks(TICKS).flatMap((value): Mark[] => {
     const at = round(x(value))
-    return html`<path d="M${at},${BASE}v5" class="grid" stroke="${LINE.light}"/><text x="${at}" y="${BASE + 18}" text-anchor="middle">${value}</text>\n`
+    return [
+      { kind: 'path', d: `M${at},${BASE}v5`, stroke: 'rule', width: 1 },
+      textMark(at, BASE + 18, String(value), { anchor: 'middle' }),
+    ]
   })
-  return html`<g class="axes" fill="${QUIET.light}" ${FONT} font-size="13">
-<text x="${LEFT}" y="18">seconds of CPU</text>
-<text x="${PLOT_WIDTH}" y="${HEIGHT - 6}" text-anchor="end">${size}</text>
-${horizontal}${vertical}</g>
-`
+  const names = [textMark(LEFT, TOP - 14, 'seconds of CPU'), textMark(RIGHT, HEIGHT - 8, size, { anchor: 'end' })]
+  return [...names, ...horizontal, ...vertical]
 }
 
 function describe(curves: readonly MeasuredCurve[]): string {
@@ -100,12 +101,8 @@ function describe(curves: readonly MeasuredCurve[]): string {
   return `Straight lines through the medians. ${lines.join(' ')}`
 }
 
-/** Attributes are the light theme. */
-function darkStyle(): Html {
-  const series = SERIES.map(({ dark }, position) => `.${seriesClass(position)}{color:${dark}}`)
-  const rules = [
-    `.ground{fill:${GROUND.dark}}.ink,.labels{fill:${INK.dark}}.axes{fill:${QUIET.dark}}.grid{stroke:${LINE.dark}}`,
-    ...series,
-  ]
-  return html`@media (prefers-color-scheme:dark){${rules.join('')}}`
+function variables(theme: 'light' | 'dark'): string {
+  return Object.entries(PAINTS)
+    .map(([paint, shade]) => `--${paint}:${shade[theme]};`)
+    .join('')
 }

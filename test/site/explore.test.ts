@@ -24,7 +24,7 @@ beforeAll(async () => {
 function page(changes: Parameters<typeof manifestOf>[0] = {}) {
   const manifest = manifestOf(changes)
   const release = `datasets/rankings-daily/v1/releases/${manifest.release}/`
-  return explorePage({ manifest, dataset: describeDataset(manifest), release }, bundle.names)
+  return explorePage({ manifest, dataset: describeDataset(manifest), release, restatements: [] }, bundle.names)
 }
 
 /** What the page says of the tables that its script loads. */
@@ -68,7 +68,7 @@ describe('the explorer', () => {
 
   test('has one first heading, three second ones and a status for screen readers', () => {
     const { text } = page()
-    expect([...text.matchAll(/<h([1-6])/g)].map(([, rank]) => rank)).toEqual(['1', '2', '2', '2'])
+    expect([...text.matchAll(/<h([1-6])/g)].map(([, rank]) => rank)).toEqual(['1', '2', '3', '2', '2'])
     expect(text).toContain('role="status"')
   })
 

@@ -100,7 +100,7 @@ async function apiCsv(from: string, to: string): Promise<string> {
 test('the explorer shows the last ninety days, and then what a person selects', async (context) => {
   const { page, complaints } = await explorer(context, 'server')
   expect(await page.locator('#chart-title').innerText()).toBe('Tokens per day, 2026-08-22 to 2026-11-16')
-  expect(await page.locator('#values tbody tr').count()).toBe(10 + 2 + 1)
+  expect(await page.locator('#values tbody tr').count()).toBe(8 + 2 + 1)
 
   await choose(page, 'days', '30')
   expect(await page.locator('#chart-title').innerText()).toBe('Tokens per day, 2026-10-18 to 2026-11-16')
@@ -110,7 +110,7 @@ test('the explorer shows the last ninety days, and then what a person selects', 
   expect(await page.locator('#chart-title').innerText()).toBe('Share of all tokens per week, 2026-10-12 to 2026-11-16')
   const notes = await page.locator('#chart-notes').innerText()
   expect(notes).toContain('Whole weeks are shown: the window was 2026-10-18 to 2026-11-16.')
-  expect(notes).toContain('2026-11-16 (1 of 7 days, provisional)')
+  expect(notes).toContain('not whole: 2026-11-16 (1 of 7 days)')
   await page.click('#models summary')
   // Not their innerText: what the browser has not drawn yet has none.
   const names = await page.locator('#models-list label').allTextContents()
@@ -120,7 +120,7 @@ test('the explorer shows the last ninety days, and then what a person selects', 
   await page.getByLabel(third, { exact: true }).check()
   await page.fill('#models-search', '')
   await page.getByLabel(first, { exact: true }).check()
-  await page.locator('input[name="rest"]').uncheck()
+  expect(await page.locator('input[name="rest"]').isChecked()).toBe(false)
   expect(await page.locator('#values tbody th').allInnerTexts()).toEqual(
     expect.arrayContaining([first, third, 'all public tokens']),
   )
@@ -187,7 +187,8 @@ test('the explorer shows days when weeks cannot be read, and reads them when the
 test('the explorer saves its chart as SVG and PNG, with title and attribution', async (context) => {
   const { page, complaints } = await explorer(context, 'subPath', '', { colorScheme: 'dark' })
   const svg = (await download(page, '#download-svg')).bytes.toString()
-  expect(svg).toContain('Tokens per day, 2026-08-22 to 2026-11-16</text>')
+  expect(svg).toContain('Tokens per day, 2026-08-22 to 2026-11-16')
+  expect(svg).toContain('release=20261120T120000Z')
   expect(svg).toContain('Synthetic sample data, not real usage.')
   expect(svg).toMatch(/fill="rgb\(/)
   expect(svg).not.toMatch(/currentColor|class=|var\(/)
@@ -213,6 +214,105 @@ test('the values beside the chart follow pointer and keys', async (context) => {
   const box = await page.locator('#chart').boundingBox()
   await page.mouse.move((box?.x ?? 0) + 300, (box?.y ?? 0) + 100)
   expect(await caption.innerText()).toMatch(/^2026-(09|10)/)
+})
+
+test('the legend sorts by the shown period, highlights a series and hides it', async (context) => {
+  const { page, complaints } = await explorer(context, 'subPath', '?of=author&rest=0')
+  const buttons = page.locator('#values button')
+  const tokens = (await page.locator('#values tbody tr:not(:last-child) td:nth-child(2)').allInnerTexts()).map((text) =>
+    Number(text.replaceAll(',', '')),
+  )
+  expect(tokens).toEqual(tokens.toSorted((a, b) => b - a))
+  const first = (await buttons.first().innerText()).trim()
+  const drawn = (name: string) => page.locator(`#chart path[data-name="${name}"]`)
+  const second = (await buttons.nth(1).innerText()).trim()
+  await buttons.first().focus()
+  expect(await drawn(first).getAttribute('class')).not.toBe('dim')
+  expect(await drawn(second).getAttribute('class')).toBe('dim')
+  const fill = await drawn(second).getAttribute('fill')
+  await page.keyboard.press('Enter')
+  expect(await drawn(first).count()).toBe(0)
+  expect(await drawn(second).getAttribute('fill')).toBe(fill)
+  expect(new URL(page.url()).searchParams.getAll('hide')).toEqual([first])
+  await page.keyboard.press('Enter')
+  expect(await drawn(first).count()).toBe(1)
+  expect(complaints).toEqual([])
+})
+
+test('a drag across the chart zooms in, a double-click shows all dates, and Back undoes both', async (context) => {
+  const { page } = await explorer(context, 'subPath')
+  const title = page.locator('#chart-title')
+  const whole = await title.innerText()
+  const box = (await page.locator('#chart').boundingBox()) ?? { x: 0, y: 0 }
+  await page.mouse.move(box.x + 150, box.y + 100)
+  expect(await page.locator('.tooltip').isVisible()).toBe(true)
+  await page.mouse.down()
+  await page.mouse.move(box.x + 300, box.y + 120)
+  await page.mouse.up()
+  const zoomed = await title.innerText()
+  expect(zoomed).not.toBe(whole)
+  expect(new URL(page.url()).searchParams.get('from')).toMatch(/^2026-/)
+  await page.locator('#chart').dblclick({ position: { x: 200, y: 100 } })
+  await page.waitForURL(/days=all/)
+  await page.goBack()
+  expect(await title.innerText()).toBe(zoomed)
+  await page.goBack()
+  expect(await title.innerText()).toBe(whole)
+})
+
+test('chosen models keep their scale, and an index begins at 100', async (context) => {
+  const { page } = await explorer(context, 'subPath', '?as=lines')
+  await page.click('#models summary')
+  const small = page.locator('#models-list input').nth(30)
+  await small.check()
+  expect(await page.locator('#values tbody tr').count()).toBe(2)
+  await choose(page, 'show', 'index')
+  expect(await page.locator('input[name="as"][value="stacked"]').isDisabled()).toBe(true)
+  expect(await page.locator('#chart text').allTextContents()).toContain('Tokens per day, first value = 100')
+  await page.locator('input[name="log"]').check()
+  expect(await page.locator('#chart text').allTextContents()).toContain('Tokens per day, first value = 100, log scale')
+})
+
+test('the width of the screen chooses days, weeks or months, unless a person does', async (context) => {
+  const title = async (width: number, query: string) => {
+    const { page } = await explorer(context, 'subPath', query, { viewport: { width, height: 800 } })
+    return page.locator('#chart-title').innerText()
+  }
+  expect(await title(1280, '?days=all')).toContain('per day')
+  expect(await title(320, '?days=all')).toContain('per week')
+  expect(await title(320, '?days=all&by=day')).toContain('per day')
+})
+
+test('a view can be cited: by a link that names its release and dates, as BibTeX, and in a frame', async (context) => {
+  const { page, complaints } = await explorer(context, 'subPath', '?of=author&by=week&show=share')
+  await page.click('#cite summary')
+  await expect.poll(() => page.locator('#cite-bibtex').innerText()).toContain('@misc{')
+  const link = await page.locator('#cite-link').innerText()
+  expect(link).toContain('release=20261120T120000Z')
+  expect(link).toContain('from=2026-')
+  expect(await page.locator('#cite-text').innerText()).toContain(link)
+  const bibtex = await page.locator('#cite-bibtex').innerText()
+  expect(bibtex).toContain('Share of all tokens by author per week')
+  expect(bibtex).toContain('explore.html?')
+  const shapes = () =>
+    page.locator('#chart path[data-name]').evaluateAll((all) => all.map((one) => one.getAttribute('d')))
+  const before = await shapes()
+  const frame = await page.locator('#cite-embed-small').innerText()
+  await page.goto(link)
+  await loaded(page)
+  expect(await shapes()).toEqual(before)
+  expect(complaints).toEqual([])
+  const [, source = ''] = /src="([^"]+)"/.exec(frame) ?? []
+  await page.goto(source.replaceAll('&amp;', '&'))
+  await page.locator('#chart svg').waitFor()
+  expect(await page.locator('#credit').innerText()).toContain('release 20261120T120000Z')
+  expect(complaints).toEqual([])
+})
+
+test('the explorer says that a release is not there', async (context) => {
+  const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
+  await page.goto(`${site.hosts.subPath}explore.html?release=20250101T000000Z`)
+  await expect.poll(() => page.locator('#status').innerText()).toContain('no longer published')
 })
 
 test('the table can be sorted, searched and paged', async (context) => {
@@ -283,7 +383,7 @@ test('the explorer reports unknown values in its URL, and follows the rest', asy
     '?by=year&as=lines&models=no%2Fsuch&models=%3Cimg%20src%3Dx%3E',
   )
   const notices = await page.locator('#notices').innerText()
-  expect(notices).toContain('by=year is none of day, week, month')
+  expect(notices).toContain('by=year is none of auto, day, week, month')
   expect(notices).toContain('no/such, <img src=x>')
   expect(await page.locator('input[name="as"][value="lines"]').isChecked()).toBe(true)
   expect(complaints).toEqual([])

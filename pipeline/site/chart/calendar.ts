@@ -1,5 +1,5 @@
 /** Dates are texts `2026-11-19` in UTC, which compare as text. The machine's zone never matters. */
-const MILLISECONDS_PER_DAY = 86_400_000
+export const MILLISECONDS_PER_DAY = 86_400_000
 const FORM = /^\d{4}-\d{2}-\d{2}$/
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 
@@ -48,9 +48,10 @@ export function endOf(start: string, grain: Grain): string {
   return grain === 'week' ? addDays(start, 7) : startOf(addDays(start, 31), 'month')
 }
 
-/** `Nov 19`, or `Nov 2026` with `months`. */
-export function tickName(instant: number, months: boolean): string {
-  const date = new Date(instant)
-  const month = MONTHS[date.getUTCMonth()] ?? ''
-  return months ? `${month} ${date.getUTCFullYear()}` : `${month} ${date.getUTCDate()}`
+/** `Nov 19`, `Nov 19, 2026` where a year begins on the axis, or `Nov 2026`. */
+export function tickName(date: string, { isMonth, isNewYear }: { isMonth: boolean; isNewYear: boolean }): string {
+  const [year = '', month = '', day = ''] = date.split('-')
+  const name = MONTHS[Number(month) - 1] ?? ''
+  if (isMonth) return `${name} ${year}`
+  return `${name} ${Number(day)}${isNewYear ? `, ${year}` : ''}`
 }

@@ -3,7 +3,7 @@ export interface Place {
 }
 
 /** About two Latin letters wide: East Asian scripts and emoji. Then wide Latin letters. */
-const WIDE = /[\u1100-\u{1ffff}]/u
+const WIDE = /[\u1100-\u11ff\u2e80-\u{1ffff}]/u
 const BROAD = /[A-Zmw@%]/
 
 /** Moves places apart by `gap` between `top` and `bottom` (least squares), in order. Undefined without room. */

@@ -1,7 +1,7 @@
 import type { Grain } from './calendar.ts'
 import { describePeriod, isPartial, isUnfinished, type Period } from './cells.ts'
 import { shortenAll, spread, widthOf } from './labels.ts'
-import { type Mark, type Note, round, type Scene, textMark } from './marks.ts'
+import { type Mark, type Note, type Paint, round, type Scene, textMark } from './marks.ts'
 import type { Series } from './series.ts'
 import { areaMark, barMark, dot, type Frame, hatchMark, lineMarks, type Value } from './shapes.ts'
 import { type Measure, ticksOf, type ValueScale, valueScale } from './ticks.ts'
@@ -21,13 +21,12 @@ export interface Content {
 }
 
 const NARROW = 640
-const LABELS_WIDTH = 250
+export const LABELS_WIDTH = 250
 const LABEL_CHARACTERS = 32
 const LINE_HEIGHT = 16
 const MARGIN = { top: 30, right: 12, bottom: 30, left: 44 }
 const CHARACTER_WIDTH = 6.8
-const TICK_WIDTH = 84
-const HALF_TICK = 30
+const TICK_WIDTH = 96
 const PARTIAL_NAMED = 6
 
 /** Draws a chart into a rectangle. Wide ones have the names of the series at their right. */
@@ -50,7 +49,7 @@ export function drawScene(content: Content, { width, height }: { width: number; 
   const marks = [
     textMark(left, 16, unitOf(content)),
     ...valueAxis(scale, left, right),
-    ...dateAxis(content, frame, { left, right, height }),
+    ...dateAxis(content, frame, { left, right, width, height }),
     ...shapeMarks(tops, content, frame),
     { kind: 'path', d: `M${round(left)},${bottom}H${right}`, stroke: 'quiet', width: 1 } as const,
     ...restatedMarks(content, frame),
@@ -145,12 +144,13 @@ function valueAxis({ y, ticks }: ValueScale, left: number, right: number): Mark[
 function dateAxis(
   { periods, grain }: Content,
   { columns, bottom }: Frame,
-  { left, right, height }: { left: number; right: number; height: number },
+  { left, right, width, height }: { left: number; right: number; width: number; height: number },
 ): Mark[] {
   const ticks = ticksOf(periods, grain, Math.max(2, Math.floor((right - left) / TICK_WIDTH)))
   return ticks.flatMap(({ position, text }): Mark[] => {
     const at = columns[position] ?? 0
-    const x = Math.min(Math.max(at, left + HALF_TICK / 2), right - HALF_TICK / 2)
+    const half = (widthOf(text) * CHARACTER_WIDTH) / 2
+    const x = Math.min(Math.max(at, half), width - half)
     return [
       { kind: 'path', d: `M${at},${bottom}v5`, stroke: 'rule', width: 1 },
       textMark(round(x), height - 8, text, { anchor: 'middle' }),
@@ -164,7 +164,6 @@ function restatedMarks({ periods }: Content, { columns, bottom }: Frame): Mark[]
   return dots.length === 0 ? [] : [{ kind: 'path', d: dots.join(''), fill: 'ink' }]
 }
 
-/** Names beside the last values, moved apart. None if there is no room for all. */
 function labelMarks(tops: readonly Value[][], { series, form, measure }: Content, frame: Frame, right: number): Mark[] {
   const names = shortenAll(
     series.map(({ name }) => name),
@@ -177,8 +176,23 @@ function labelMarks(tops: readonly Value[][], { series, form, measure }: Content
     return { name: names[at] ?? '', paint, wish, y: wish }
   })
   // Of equal heights the first series is the lowest.
-  const { top, bottom } = frame
-  const placed = spread(wishes.toReversed(), { gap: LINE_HEIGHT, top: top - 4, bottom }) ?? []
+  return endLabels(wishes.toReversed(), { right, top: frame.top - 4, bottom: frame.bottom })
+}
+
+/** Where a name wants to stand: beside the last value of its series. */
+export interface EndLabel {
+  name: string
+  paint: Paint
+  wish: number
+  y: number
+}
+
+/** Names at the right of a plot, moved apart. None if there is no room for all. */
+export function endLabels(
+  wishes: readonly EndLabel[],
+  { right, top, bottom }: { right: number; top: number; bottom: number },
+): Mark[] {
+  const placed = spread(wishes, { gap: LINE_HEIGHT, top, bottom }) ?? []
   return placed.flatMap(({ name, paint, wish, y }): Mark[] => [
     { kind: 'path', d: `M${right + 3},${round(wish)}L${right + 13},${round(y)}`, stroke: paint, width: 1 },
     { kind: 'path', d: `M${right + 15},${round(y - 4)}h8v8h-8Z`, fill: paint },

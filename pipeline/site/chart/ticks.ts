@@ -1,6 +1,6 @@
 import { scaleLinear, scaleLog } from 'd3-scale'
 import { formatTicks } from '../../base/numbers.ts'
-import { type Grain, instantOf, tickName } from './calendar.ts'
+import { type Grain, instantOf, MILLISECONDS_PER_DAY, tickName } from './calendar.ts'
 import type { Period } from './cells.ts'
 
 export interface Tick {
@@ -8,45 +8,73 @@ export interface Tick {
   text: string
 }
 
-interface Step {
-  has: (date: Date, position: number) => boolean
-  months?: true
+/** The positions of ticks among `count` periods, the first of which starts at `start`. */
+type Step = { isMonth?: true; positions: (count: number, start: string) => number[] }
+
+function everyFrom(first: number, gap: number, count: number): number[] {
+  return Array.from({ length: Math.max(0, Math.ceil((count - first) / gap)) }, (_, at) => first + at * gap)
 }
 
-const isFirst = (date: Date) => date.getUTCDate() === 1
-const every = (count: number): Step => ({ has: (_, position) => position % count === 0 })
-const everyMonths = (count: number): Step => {
-  return { has: (date) => isFirst(date) && date.getUTCMonth() % count === 0, months: true }
-}
+const every = (gap: number): Step => ({ positions: (count) => everyFrom(0, gap, count) })
 
-/** From fine to coarse. Weeks count from the first; days use every first or second Monday. */
+/** 1970-01-05 was a Monday. */
+const MONDAY = 4
+const everyMonday = (gap: number): Step => ({
+  positions: (count, start) => everyFrom((((MONDAY - dayNumber(start)) % gap) + gap) % gap, gap, count),
+})
+
+/** The first days of each month, of each second one and so on, counted from January. */
+const everyMonths = (gap: number): Step => ({
+  isMonth: true,
+  positions(count, start) {
+    const [first, year, month] = [dayNumber(start), Number(start.slice(0, 4)), Number(start.slice(5, 7)) - 1]
+    const days: number[] = []
+    for (let next = Math.floor(month / gap) * gap; ; next += gap) {
+      const position = Date.UTC(year, next, 1) / MILLISECONDS_PER_DAY - first
+      if (position >= count) return days
+      if (position >= 0) days.push(position)
+    }
+  },
+})
+
+const everyNthMonth = (gap: number): Step => ({
+  isMonth: true,
+  positions: (count, start) => everyFrom((gap - ((Number(start.slice(5, 7)) - 1) % gap)) % gap, gap, count),
+})
+
+const MONTHS = [1, 2, 3, 6, 12]
+
+/** From fine to coarse. */
 const STEPS: Record<Grain, readonly Step[]> = {
-  day: [
-    every(1),
-    every(2),
-    { has: (date) => date.getUTCDay() === 1 },
-    { has: (date) => date.getUTCDay() === 1 && Math.floor(date.getTime() / 604_800_000) % 2 === 0 },
-    ...[1, 2, 3, 6, 12].map(everyMonths),
-  ],
+  day: [every(1), every(2), everyMonday(7), everyMonday(14), ...MONTHS.map(everyMonths)],
   week: [1, 2, 4, 8, 13, 26, 52, 104].map(every),
-  month: [1, 2, 3, 6, 12].map(everyMonths),
+  month: MONTHS.map(everyNthMonth),
+}
+
+function dayNumber(date: string): number {
+  return instantOf(date) / MILLISECONDS_PER_DAY
 }
 
 /** The finest dates of an axis with at most `most` of them. Each stands at a period. */
 export function ticksOf(periods: readonly Period[], grain: Grain, most: number): Tick[] {
-  const dates = periods.map(({ start }) => new Date(instantOf(start)))
-  const choices = STEPS[grain].map((step) => {
-    const positions = dates.flatMap((date, position) => (step.has(date, position) ? [position] : []))
-    return { step, positions }
-  })
-  const { step, positions } = choices.find((choice) => choice.positions.length <= most) ?? choices.at(-1) ?? NONE
-  return positions.map((position) => {
-    const instant = dates[position]?.getTime() ?? 0
-    return { position, text: tickName(instant, step.months === true) }
-  })
+  const [first] = periods
+  if (first === undefined) return []
+  for (const { positions, isMonth = false } of STEPS[grain]) {
+    const found = positions(periods.length, first.start)
+    if (found.length > 0 && found.length <= most) return named(found, periods, isMonth)
+  }
+  return named([0], periods, false)
 }
 
-const NONE = { step: every(1), positions: [] }
+function named(positions: readonly number[], periods: readonly Period[], isMonth: boolean): Tick[] {
+  let year = ''
+  return positions.map((position) => {
+    const { start = '' } = periods[position] ?? {}
+    const isNewYear = start.slice(0, 4) !== year
+    year = start.slice(0, 4)
+    return { position, text: tickName(start, { isMonth, isNewYear }) }
+  })
+}
 
 export type Measure = 'tokens' | 'share' | 'index' | 'rank'
 
@@ -78,7 +106,7 @@ export function valueScale(
   const y = scaleLinear([0, greatest === 0 ? 1 : greatest], [bottom, top])
   if (!isWhole) y.nice(TICKS)
   const ticks = y.ticks(TICKS).filter((tick) => measure !== 'tokens' || Number.isInteger(tick))
-  return { y, ticks: named(ticks, measure) }
+  return { y, ticks: withUnits(ticks, measure) }
 }
 
 function logScale(least: number, greatest: number, measure: Measure, [bottom, top]: readonly [number, number]) {
@@ -88,7 +116,7 @@ function logScale(least: number, greatest: number, measure: Measure, [bottom, to
   const every = Math.ceil(powers.length / 6)
   return {
     y,
-    ticks: named(
+    ticks: withUnits(
       powers.filter((_, position) => position % every === 0),
       measure,
       true,
@@ -96,7 +124,7 @@ function logScale(least: number, greatest: number, measure: Measure, [bottom, to
   }
 }
 
-function named(ticks: readonly number[], measure: Measure, isLog = false): ValueScale['ticks'] {
+function withUnits(ticks: readonly number[], measure: Measure, isLog = false): ValueScale['ticks'] {
   const inUnits = isLog ? ticks.map((tick) => formatTicks([tick])[0] ?? '') : formatTicks(ticks)
   return ticks.map((value, at) => {
     if (measure === 'share') return { value, text: `${Number((value * 100).toFixed(6))} %` }

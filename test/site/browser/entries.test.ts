@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { OTHER as CONTRACT_OTHER } from '../../../pipeline/contract/ranking.ts'
-import { cellsOf } from '../../../pipeline/site/browser/explore/cells.ts'
 import { toCsv } from '../../../pipeline/site/browser/explore/csv.ts'
 import {
+  type Entry,
   entriesOf,
   PAGE_ROWS,
   pageOf,
@@ -12,9 +12,11 @@ import {
   sortEntries,
 } from '../../../pipeline/site/browser/explore/entries.ts'
 import { fraction } from '../../../pipeline/site/browser/explore/fraction.ts'
-import { compareSlugs, OTHER } from '../../../pipeline/site/browser/explore/row.ts'
-import { ORDERS } from '../../../pipeline/site/browser/explore/view.ts'
-import { rowsFrom } from './rows.ts'
+import { DEFAULT_VIEW, ORDERS, type View } from '../../../pipeline/site/browser/explore/view.ts'
+import type { Grain } from '../../../pipeline/site/chart/calendar.ts'
+import { cellsOf } from '../../../pipeline/site/chart/cells.ts'
+import { authorOf, compareSlugs, OTHER } from '../../../pipeline/site/chart/rows.ts'
+import { rowsFrom } from '../chart/rows.ts'
 
 const ROWS = rowsFrom(`
   2026-01-01 b/two 30
@@ -25,6 +27,8 @@ const ROWS = rowsFrom(`
   2026-01-08 b/two 5`)
 const WINDOW = { from: '2026-01-01', to: '2026-01-08' }
 const cells = cellsOf(ROWS, WINDOW, 'day')
+const csvOf = (entries: readonly Entry[], grain: Grain, show: View['show']) =>
+  toCsv({ entries, grain, view: { ...DEFAULT_VIEW, show } })
 const lines = (csv: string) => csv.trimEnd().split('\n')
 
 test('the slug of `other` is that of the contract', () => {
@@ -38,7 +42,7 @@ test('compareSlugs orders slugs by their UTF-8 bytes', () => {
 })
 
 test('toCsv writes tokens per day exactly as the published CSV', () => {
-  expect(toCsv(entriesOf(cells, []), { by: 'day', show: 'tokens' })).toBe(`date,model_permaslug,total_tokens
+  expect(csvOf(entriesOf(cells, []), 'day', 'tokens')).toBe(`date,model_permaslug,total_tokens
 2026-01-01,a/one,30
 2026-01-01,b/two,30
 2026-01-01,other,900
@@ -60,13 +64,13 @@ test('toCsv reproduces the CSV of a golden case with quoted slugs', () => {
       return { date, model_permaslug, total_tokens: BigInt(total) }
     })
   const window = { from: rows[0]?.date ?? '', to: rows.at(-1)?.date ?? '' }
-  expect(toCsv(entriesOf(cellsOf(rows, window, 'day'), []), { by: 'day', show: 'tokens' })).toBe(csv)
+  expect(csvOf(entriesOf(cellsOf(rows, window, 'day'), []), 'day', 'tokens')).toBe(csv)
 })
 
 test('toCsv writes weeks and months exactly as the published CSV, with the days that they sum', () => {
   const weeks = rowsFrom('2025-12-29 a/one 9007199254741023 2\n2025-12-29 other 900 2\n2026-01-05 b/two 5 1')
   const ofWeeks = entriesOf(cellsOf(weeks, WINDOW, 'week'), [])
-  expect(lines(toCsv(ofWeeks, { by: 'week', show: 'tokens' }))).toEqual([
+  expect(lines(csvOf(ofWeeks, 'week', 'tokens'))).toEqual([
     'date,model_permaslug,total_tokens,days',
     '2025-12-29,a/one,9007199254741023,2',
     '2025-12-29,other,900,2',
@@ -75,14 +79,14 @@ test('toCsv writes weeks and months exactly as the published CSV, with the days 
   const months = entriesOf(cellsOf(rowsFrom('2026-01-01 a/one 30 3\n2026-01-01 b/two 10 3'), WINDOW, 'month'), [
     'b/two',
   ])
-  expect(lines(toCsv(months, { by: 'month', show: 'share' }))).toEqual([
+  expect(lines(csvOf(months, 'month', 'share'))).toEqual([
     'date,model_permaslug,total_tokens,days,share',
     '2026-01-01,b/two,10,3,0.250000',
   ])
 })
 
 test('toCsv writes shares of all public tokens, also if models are chosen', () => {
-  expect(lines(toCsv(entriesOf(cells, ['a/one']), { by: 'day', show: 'share' }))).toEqual([
+  expect(lines(csvOf(entriesOf(cells, ['a/one']), 'day', 'share'))).toEqual([
     'date,model_permaslug,total_tokens,share',
     '2026-01-01,a/one,30,0.031250',
     '2026-01-02,a/one,9007199254740993,1.000000',
@@ -90,7 +94,7 @@ test('toCsv writes shares of all public tokens, also if models are chosen', () =
 })
 
 test('searchEntries finds parts of slugs and dates, ignoring case', () => {
-  const found = (text: string) => searchEntries(entriesOf(cells, []), text).map((entry) => entry.model_permaslug)
+  const found = (text: string) => searchEntries(entriesOf(cells, []), text).map((entry) => entry.name)
   expect(found(' ONE ')).toEqual(['a/one', 'a/one'])
   expect(found('2026-01-02')).toEqual(['a/one', 'c/three'])
   expect(found('.*')).toEqual([])
@@ -104,11 +108,11 @@ test('sortEntries sorts each column in both directions, exactly and stably', () 
   expect(tokens('-tokens')).toEqual([9007199254740993n, 900n, 30n, 30n, 5n, 1n])
   const near = rowsFrom('2026-01-01 a 9007199254740992\n2026-01-02 b 9007199254740993')
   const nearest = sortEntries(entriesOf(cellsOf(near, WINDOW, 'day'), []), '-tokens')
-  expect(nearest.map((entry) => entry.model_permaslug)).toEqual(['b', 'a'])
-  const models = sortEntries(entries, 'model').map((entry) => `${entry.model_permaslug} ${entry.period.name}`)
+  expect(nearest.map((entry) => entry.name)).toEqual(['b', 'a'])
+  const models = sortEntries(entries, 'model').map((entry) => `${entry.name} ${entry.period.name}`)
   expect(models.slice(0, 2)).toEqual(['a/one 2026-01-01', 'a/one 2026-01-02'])
   expect(sortEntries(entries, '-date').map((entry) => entry.period.name)[0]).toBe('2026-01-08')
-  expect(sortEntries(entries, '-share')[0]?.model_permaslug).toBe('b/two')
+  expect(sortEntries(entries, '-share')[0]?.name).toBe('b/two')
   for (const order of ORDERS) expect(new Set(sortEntries(entries, order))).toEqual(new Set(entries))
   expect(sortEntries(entries, undefined)).toEqual(entries)
 })
@@ -127,4 +131,10 @@ test('fraction rounds exactly to its last digit', () => {
     '0.00',
     '1.000',
   ])
+})
+
+test('toCsv names the column of families and authors', () => {
+  const byAuthor = cellsOf(ROWS, WINDOW, 'day', { nameOf: authorOf })
+  const csv = toCsv({ entries: entriesOf(byAuthor, []), grain: 'day', view: { ...DEFAULT_VIEW, of: 'author' } })
+  expect(lines(csv).slice(0, 2)).toEqual(['date,author,total_tokens', '2026-01-01,a,30'])
 })

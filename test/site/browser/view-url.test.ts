@@ -1,37 +1,43 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addDays } from '../../../pipeline/site/browser/explore/calendar.ts'
 import {
+  BY,
   DEFAULT_VIEW,
   FORMS,
-  GRAINS,
+  GROUPS,
+  MEASURES,
   ORDERS,
   PRESETS,
-  SCALES,
   type View,
 } from '../../../pipeline/site/browser/explore/view.ts'
 import { fromQuery, toQuery } from '../../../pipeline/site/browser/explore/view-url.ts'
+import { addDays } from '../../../pipeline/site/chart/calendar.ts'
 import { tries } from '../../support/property.ts'
 
 const { options } = tries({ share: 20 })
 const date = fc.integer({ min: 0, max: 2000 }).map((days) => addDays('2025-01-01', days))
 const text = fc.string({ unit: 'binary', maxLength: 40 })
+const names = fc.uniqueArray(
+  text.filter((name) => name !== ''),
+  { maxLength: 12 },
+)
 const view: fc.Arbitrary<View> = fc.record({
   window: fc.oneof(
     fc.constantFrom(...PRESETS).map((days) => ({ days })),
     fc.tuple(date, fc.nat(400)).map(([from, days]) => ({ from, to: addDays(from, days) })),
   ),
-  models: fc.uniqueArray(
-    text.filter((slug) => slug !== ''),
-    { maxLength: 12 },
-  ),
-  by: fc.constantFrom(...GRAINS),
-  show: fc.constantFrom(...SCALES),
+  of: fc.constantFrom(...GROUPS),
+  names,
+  by: fc.constantFrom(...BY),
+  show: fc.constantFrom(...MEASURES),
   as: fc.constantFrom(...FORMS),
-  rest: fc.boolean(),
+  isLog: fc.boolean(),
+  rest: fc.constantFrom(undefined, true, false),
+  hidden: names,
   order: fc.constantFrom(undefined, ...ORDERS),
   search: text,
   page: fc.integer({ min: 1, max: 999_999 }),
+  release: fc.constantFrom(undefined, '20261120T060000Z'),
 })
 
 describe('the URL of a view of the explorer', () => {
@@ -51,7 +57,7 @@ describe('the URL of a view of the explorer', () => {
   })
 
   test('selects the models that a link names', () => {
-    expect(fromQuery('?models=openai%2Fgpt-4o&models=a%20b').view.models).toEqual(['openai/gpt-4o', 'a b'])
+    expect(fromQuery('?models=openai%2Fgpt-4o&models=a%20b').view.names).toEqual(['openai/gpt-4o', 'a b'])
   })
 
   test.each([
@@ -61,6 +67,9 @@ describe('the URL of a view of the explorer', () => {
     'show=money',
     'as=pie',
     'rest=maybe',
+    'log=yes',
+    'of=price',
+    'release=latest',
     'sort=size',
     'page=0',
     'page=1e3',
@@ -80,7 +89,7 @@ describe('the URL of a view of the explorer', () => {
   test('keeps valid parts beside invalid ones, and ignores unknown parameters', () => {
     const { view: read, notices } = fromQuery('by=week&show=money&utm_source=x')
     expect(read).toEqual({ ...DEFAULT_VIEW, by: 'week' })
-    expect(notices).toEqual(['show=money is none of tokens, share; it was left out.'])
+    expect(notices).toEqual(['show=money is none of tokens, share, index; it was left out.'])
   })
 
   test('can be read whatever text it contains', () => {

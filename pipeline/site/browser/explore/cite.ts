@@ -1,4 +1,5 @@
-import { byId, make } from './dom.ts'
+import { escapeHtml } from '../../../contract/html.ts'
+import { byId } from './dom.ts'
 import { type Shown, titleOf } from './frame.ts'
 import type { Source } from './source.ts'
 import type { View } from './view.ts'
@@ -28,21 +29,13 @@ export function cite(source: Source): { show(shown: Shown): void } {
     const title = titleOf(now)
     put('cite-text', `${source.credit} ${source.title}: ${title}. Release ${source.release}. ${url}`)
     put('cite-link', url)
-    const frames = Object.entries(SIZES).map(([, [width, height]]) => {
-      const frame = make('iframe', {
-        src: pinnedUrl(view, source, 'embed.html'),
-        width: `${width}`,
-        height: `${height}`,
-      })
-      for (const [name, value] of [
-        ['title', title],
-        ['loading', 'lazy'],
-        ['style', 'border:0;max-width:100%'],
-      ] as const)
-        frame.setAttribute(name, value)
-      return frame.outerHTML
-    })
-    for (const [at, size] of Object.keys(SIZES).entries()) put(`cite-embed-${size}`, frames[at] ?? '')
+    for (const [size, [width, height]] of Object.entries(SIZES)) {
+      const address = escapeHtml(pinnedUrl(view, source, 'embed.html'))
+      put(
+        `cite-embed-${size}`,
+        `<iframe src="${address}" title="${escapeHtml(title)}" width="${width}" height="${height}" loading="lazy" style="border:0;max-width:100%"></iframe>`,
+      )
+    }
     put('cite-bibtex', await bibtex(source, title, url))
   }
 

@@ -1,4 +1,4 @@
-import { type Cells, describePeriod, type Period } from '../../chart/cells.ts'
+import type { Cells, Period } from '../../chart/cells.ts'
 import { compareSlugs, compareTokens, OTHER } from '../../chart/rows.ts'
 import type { Order } from './view.ts'
 
@@ -35,7 +35,9 @@ function inPublishedOrder(a: Entry, b: Entry): number {
 export function searchEntries(entries: readonly Entry[], text: string): readonly Entry[] {
   const wanted = text.trim().toLowerCase()
   if (wanted === '') return entries
-  return entries.filter(({ period, name }) => `${describePeriod(period)}\n${name}`.toLowerCase().includes(wanted))
+  return entries.filter(
+    ({ period, name }) => name.toLowerCase().includes(wanted) || period.name.toLowerCase().includes(wanted),
+  )
 }
 
 const COMPARE: Record<'date' | 'model' | 'tokens' | 'share', (a: Entry, b: Entry) => number> = {

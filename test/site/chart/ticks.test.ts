@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { addDays, type Grain, startOf } from '../../../pipeline/site/browser/explore/calendar.ts'
-import { cellsOf } from '../../../pipeline/site/browser/explore/cells.ts'
-import { ticksOf } from '../../../pipeline/site/browser/explore/ticks.ts'
 import { GRAINS } from '../../../pipeline/site/browser/explore/view.ts'
+import { addDays, type Grain, startOf } from '../../../pipeline/site/chart/calendar.ts'
+import { cellsOf } from '../../../pipeline/site/chart/cells.ts'
+import { ticksOf } from '../../../pipeline/site/chart/ticks.ts'
 
 const periods = (from: string, days: number, grain: Grain) =>
   cellsOf([], { from, to: addDays(from, days - 1) }, grain).periods
@@ -10,9 +10,9 @@ const texts = (from: string, days: number, grain: Grain, most = 8) =>
   ticksOf(periods(from, days, grain), grain, most).map(({ text }) => text)
 
 test('ticks are on each day, on Mondays or on the first of months, depending on room', () => {
-  expect(texts('2026-10-29', 5, 'day')).toEqual(['29 Oct', '30 Oct', '31 Oct', '1 Nov', '2 Nov'])
-  expect(texts('2026-10-21', 30, 'day')).toEqual(['26 Oct', '2 Nov', '9 Nov', '16 Nov'])
-  expect(texts('2026-08-22', 90, 'day')).toEqual(['31 Aug', '14 Sep', '28 Sep', '12 Oct', '26 Oct', '9 Nov'])
+  expect(texts('2026-10-29', 5, 'day')).toEqual(['Oct 29, 2026', 'Oct 30', 'Oct 31', 'Nov 1', 'Nov 2'])
+  expect(texts('2026-10-21', 30, 'day')).toEqual(['Oct 26, 2026', 'Nov 2', 'Nov 9', 'Nov 16'])
+  expect(texts('2026-08-22', 90, 'day')).toEqual(['Aug 31, 2026', 'Sep 14', 'Sep 28', 'Oct 12', 'Oct 26', 'Nov 9'])
   expect(texts('2026-01-01', 200, 'day')).toEqual([
     'Jan 2026',
     'Feb 2026',
@@ -24,20 +24,32 @@ test('ticks are on each day, on Mondays or on the first of months, depending on 
   ])
 })
 
+test('an axis names the year where one begins', () => {
+  expect(texts('2025-12-31', 2, 'day')).toEqual(['Dec 31, 2025', 'Jan 1, 2026'])
+  expect(texts('2025-12-08', 40, 'week')).toEqual([
+    'Dec 8, 2025',
+    'Dec 15',
+    'Dec 22',
+    'Dec 29',
+    'Jan 5, 2026',
+    'Jan 12',
+  ])
+})
+
 test('ticks of weeks are Mondays', () => {
   expect(texts('2026-05-24', 60, 'week', 10)).toEqual([
-    '18 May',
-    '25 May',
-    '1 Jun',
-    '8 Jun',
-    '15 Jun',
-    '22 Jun',
-    '29 Jun',
-    '6 Jul',
-    '13 Jul',
-    '20 Jul',
+    'May 18, 2026',
+    'May 25',
+    'Jun 1',
+    'Jun 8',
+    'Jun 15',
+    'Jun 22',
+    'Jun 29',
+    'Jul 6',
+    'Jul 13',
+    'Jul 20',
   ])
-  expect(texts('2026-05-24', 60, 'week', 5)).toEqual(['18 May', '1 Jun', '15 Jun', '29 Jun', '13 Jul'])
+  expect(texts('2026-05-24', 60, 'week', 5)).toEqual(['May 18, 2026', 'Jun 1', 'Jun 15', 'Jun 29', 'Jul 13'])
 })
 
 test.each(GRAINS)('ticks are at the start of a period and not more than asked for: %s', (grain) => {

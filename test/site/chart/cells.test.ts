@@ -1,17 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addDays, startOf } from '../../../pipeline/site/browser/explore/calendar.ts'
-import { cellsOf, isMarked, isPartial } from '../../../pipeline/site/browser/explore/cells.ts'
-import { OTHER, type Row } from '../../../pipeline/site/browser/explore/row.ts'
-import {
-  chooseSeries,
-  MOST_SERIES,
-  OTHER_NAME,
-  REST_NAME,
-  sumOf,
-} from '../../../pipeline/site/browser/explore/series.ts'
 import { GRAINS } from '../../../pipeline/site/browser/explore/view.ts'
 import { resolveWindow, wholePeriods } from '../../../pipeline/site/browser/explore/window.ts'
+import { addDays, startOf } from '../../../pipeline/site/chart/calendar.ts'
+import { cellsOf, isPartial, isUnfinished } from '../../../pipeline/site/chart/cells.ts'
+import { MOST_SERIES } from '../../../pipeline/site/chart/colors.ts'
+import { type ChartRow, OTHER, sumOf } from '../../../pipeline/site/chart/rows.ts'
+import { chooseSeries, OTHER_NAME, REST_NAME, type SeriesOptions } from '../../../pipeline/site/chart/series.ts'
 import { tries } from '../../support/property.ts'
 import { rowsFrom } from './rows.ts'
 
@@ -35,12 +30,12 @@ const rows = fc
     }),
     { selector: (row) => `${row.date} ${row.model_permaslug}`, minLength: 1, maxLength: 200 },
   )
-  .map((list): Row[] => list.sort((a, b) => (a.date < b.date ? -1 : Number(a.date > b.date))))
+  .map((list): ChartRow[] => list.sort((a, b) => (a.date < b.date ? -1 : Number(a.date > b.date))))
 const window = fc.tuple(fc.nat(70), fc.nat(70)).map(([from, days]) => {
   return { from: addDays('2025-12-20', from), to: addDays('2025-12-20', from + days) }
 })
 
-describe('cells of the explorer', () => {
+describe('cells', () => {
   test('are the rows of the window, to the last digit, and their totals', () => {
     fc.assert(
       fc.property(rows, window, fc.constantFrom(...GRAINS), (list, { from, to }, grain) => {
@@ -48,9 +43,9 @@ describe('cells of the explorer', () => {
         const cells = cellsOf(own, { from, to }, grain)
         for (const [position, { start }] of cells.periods.entries()) {
           const ofPeriod = own.filter(({ date }) => date === start)
-          const total = ofPeriod.length === 0 ? null : sumOf(ofPeriod.map((row) => row.total_tokens))
+          const total = ofPeriod.length === 0 ? null : sumOf(ofPeriod.map((row) => BigInt(row.total_tokens)))
           expect(cells.totals[position]).toBe(total)
-          for (const [slug, values] of cells.models) {
+          for (const [slug, values] of cells.names) {
             const row = ofPeriod.find(({ model_permaslug }) => model_permaslug === slug)
             expect(values[position]).toBe(row?.total_tokens ?? null)
           }
@@ -69,7 +64,7 @@ describe('cells of the explorer', () => {
       '2026-01-07',
       '2026-01-08',
     ])
-    expect(cells.models.get('a')).toEqual([null, 1n, null, null, 2n])
+    expect(cells.names.get('a')).toEqual([null, 1n, null, null, 2n])
     expect(cells.totals).toEqual([null, 1n, null, null, 2n])
   })
 
@@ -82,23 +77,27 @@ describe('cells of the explorer', () => {
 
   test('mark weeks with fewer days, and provisional ones', () => {
     const weeks = rowsFrom('2026-01-05 a 9 6\n2026-01-12 a 9 7\n2026-01-19 a 9 7\n2026-01-26 a 9 2')
-    const { periods } = cellsOf(weeks, { from: '2026-01-06', to: '2026-01-27' }, 'week', '2026-01-19')
+    const { periods } = cellsOf(weeks, { from: '2026-01-06', to: '2026-01-27' }, 'week', {
+      provisionalFrom: '2026-01-19',
+    })
     expect(periods.map(isPartial)).toEqual([true, false, false, true])
     expect(periods.map(({ isProvisional }) => isProvisional)).toEqual([false, false, true, true])
-    expect(periods.map(isMarked)).toEqual([true, false, true, true])
+    expect(periods.map(isUnfinished)).toEqual([true, false, true, true])
   })
 })
 
-describe('series of the explorer', () => {
+const NONE: SeriesOptions = { rest: 'none', order: [] }
+
+describe('series', () => {
   test('add up to all tokens with the rest, whichever models are chosen', () => {
     const chosen = fc.uniqueArray(fc.constantFrom('a', 'b', 'm1', 'm2', 'unknown'))
     fc.assert(
-      fc.property(rows, window, chosen, (list, place, models) => {
+      fc.property(rows, window, chosen, fc.constantFrom('joined', 'apart'), (list, place, models, rest) => {
         const cells = cellsOf(list, place, 'day')
-        const series = chooseSeries(cells, models, true)
+        const series = chooseSeries(cells, { chosen: models, rest, order: [] })
         for (const [position, total] of cells.totals.entries())
           expect(sumOf(series.map(({ values }) => values[position] ?? null))).toBe(total ?? 0n)
-        expect(series.filter(({ kind }) => kind === 'model').length).toBeLessThanOrEqual(MOST_SERIES)
+        expect(series.filter(({ paint }) => paint.startsWith('s')).length).toBeLessThanOrEqual(MOST_SERIES)
       }),
       options,
     )
@@ -112,22 +111,22 @@ describe('series of the explorer', () => {
   )
   const day = { from: '2026-01-01', to: '2026-01-01' }
 
-  test('are by default the ten models with the most tokens in the window, the rest and `other`', () => {
-    const series = chooseSeries(cellsOf(crowd, day, 'day'), [], true)
+  test('are by default the eight models with the most tokens in the window, the rest and `other`', () => {
+    const series = chooseSeries(cellsOf(crowd, day, 'day'), { rest: 'apart', order: [] })
     expect(series.map(({ name }) => name)).toEqual([
-      ...Array.from({ length: 10 }, (_, i) => `model-${String(i).padStart(2, '0')}`),
+      ...Array.from({ length: 8 }, (_, i) => `model-${String(i).padStart(2, '0')}`),
       REST_NAME,
       OTHER_NAME,
     ])
-    expect(series.at(-2)?.values).toEqual([90n + 89n])
+    expect(series.at(-2)?.values).toEqual([92n + 91n + 90n + 89n])
     expect(series.at(-1)?.values).toEqual([500n])
   })
 
   test('are the chosen models, largest first, without the rest if it is switched off', () => {
     const cells = cellsOf(crowd, day, 'day')
-    const names = chooseSeries(cells, ['model-11', 'model-02', 'nowhere'], false).map(({ name }) => name)
+    const names = chooseSeries(cells, { ...NONE, chosen: ['model-11', 'model-02', 'nowhere'] }).map(({ name }) => name)
     expect(names).toEqual(['model-02', 'model-11', 'nowhere'])
-    expect(chooseSeries(cells, ['nowhere'], false)[0]?.values).toEqual([null])
+    expect(chooseSeries(cells, { ...NONE, chosen: ['nowhere'] })[0]?.values).toEqual([null])
   })
 })
 

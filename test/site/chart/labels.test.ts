@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { shorten, shortNames, spread } from '../../pipeline/site/chart/labels.ts'
+import { shorten, shortenAll, spread, widthOf } from '../../../pipeline/site/chart/labels.ts'
 
 const AREA = { gap: 15, top: 0, bottom: 330 }
 const heights = (ys: readonly number[], area = AREA) =>
@@ -45,19 +45,29 @@ describe('spread', () => {
 
 describe('shorten', () => {
   it('keeps a name that fits', () => expect(shorten('abcdef', 6)).toBe('abcdef'))
-  it('cuts a name that does not fit, with an ellipsis', () => expect(shorten('abcdefg', 6)).toBe('abcde…'))
+  it('cuts a name in the middle, with an ellipsis', () => expect(shorten('abcdefghi', 7)).toBe('abc…ghi'))
+  it('keeps the author and the version', () => {
+    expect(shorten('acme/long-model-name-20260101', 20)).toBe('acme/long-m…0260101')
+  })
+  it('cuts an author that takes more than half', () => {
+    expect(shorten('an-author-with-a-long-name/model', 11)).toBe('an-au…odel')
+  })
   it('counts wide characters as wider', () => {
     expect(shorten('日本語日本語', 12)).toBe('日本語日本語')
-    expect(shorten('日本語日本語日', 12)).toBe('日本語日本…')
-    expect(shorten('WWWWWWWW', 8)).toBe('WWWW…')
+    expect(shorten('日本語日本語日', 11)).toBe('日本…本語日')
   })
-  it('never cuts a character in two', () => expect(shorten('🦜'.repeat(20), 8)).toBe('🦜🦜🦜…'))
+  it('never cuts a character in two', () => expect(shorten('🦜'.repeat(20), 9)).toBe('🦜🦜…🦜🦜'))
+
+  it('never is wider than asked, and never empty', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.integer({ min: 5, max: 40 }), (name, width) => {
+        expect(widthOf(shorten(name, width))).toBeLessThanOrEqual(Math.max(width, 1))
+      }),
+    )
+  })
 })
 
-describe('shortNames', () => {
-  it('drops the author where the rest of the name is unique', () => {
-    expect(shortNames(['a/x', 'b/y', 'z'])).toEqual(['x', 'y', 'z'])
-    expect(shortNames(['a/x', 'b/x', 'b/y'])).toEqual(['a/x', 'b/x', 'y'])
-    expect(shortNames(['a/', '/'])).toEqual(['a/', '/'])
-  })
+it('shortenAll keeps names apart that differ in the middle', () => {
+  const names = ['a/model-one-of-many-20260101', 'a/model-two-of-many-20260101']
+  expect(new Set(shortenAll(names, 16)).size).toBe(2)
 })
