@@ -65,9 +65,9 @@ function modelsTable({ models, tokens: all }: Author, root: string): Html {
     const tokens = BigInt(total_tokens)
     return [link, first_date, last_date, best_rank, formatShare(tokens, all), tokensData(tokens)]
   })
-  const numbers = ['First seen', 'Last seen', 'Best rank', 'Share of the author', 'Tokens']
+  const numbers = ['First seen', 'Last seen', 'Best rank', 'Share of the author', 'Tokens, at least']
   return html`<div class="author-models">
-${table('Its models by tokens', { words: ['Model'], numbers }, rows)}</div>
+${table('Models by tokens', { words: ['Model'], numbers }, rows)}</div>
 `
 }
 
@@ -81,5 +81,5 @@ function monthsTable(days: readonly Day[], all: ReadonlyMap<string, bigint>): Ht
       return [dateElement(month), models, best, formatShare(tokens, all.get(month) ?? 0n), tokensData(tokens)]
     })
   const numbers = ['Models', 'Best rank', 'Share of all tokens', 'Tokens, at least']
-  return table('Months in which a day names it', { words: ['Month'], numbers }, rows)
+  return table('By month', { words: ['Month'], numbers }, rows)
 }

@@ -38,11 +38,11 @@ function newest(facts: SiteFacts, releases: readonly ReleaseEntry[], years: read
   const restatements = facts.restatements.toReversed()
   const links = years.map((year) => html`<li><a href="${yearPath(year)}">${year}</a></li>\n`)
   const main = html`<h1>Changelog</h1>
-<p>A release never changes. A new one is made when there is a new day, or when numbers that were published have changed; a
-change of a day, week or month that was final is a restatement. A major version changes final numbers or the form of the data, a
-minor one adds days, a patch changes provisional numbers or what is said of the data.
-<a href="${DATASET_PATH}/${INDEX_FILE}">${INDEX_FILE}</a> and <a href="${DATASET_PATH}/${RESTATEMENTS_FILE}">${RESTATEMENTS_FILE}</a> say
-the same to programs, and the <a href="feed.atom">feed</a> tells of what is new.</p>
+<p>A release never changes. A new release comes with each new date, and when published numbers change. If a final number of a
+date, week or month changes, that is a restatement.</p>
+<p>A major version changes final numbers or the format of the data. A minor version adds dates. A patch changes provisional
+numbers or the description of the data. Programs can read <a href="${DATASET_PATH}/${INDEX_FILE}">${INDEX_FILE}</a> and
+<a href="${DATASET_PATH}/${RESTATEMENTS_FILE}">${RESTATEMENTS_FILE}</a>, or follow the <a href="feed.atom">feed</a>.</p>
 <section aria-labelledby="restatements">
 <h2 id="restatements">Restatements</h2>
 ${countNote(restatements.length, RESTATEMENTS_SHOWN, 'restatement')}${restatementList(restatements.slice(0, RESTATEMENTS_SHOWN), facts, path)}</section>
@@ -62,7 +62,7 @@ ${links}</ul>
 function countNote(count: number, shown: number, noun: string): Html {
   return count <= shown
     ? html``
-    : html`<p>The newest ${shown} of ${counted(count, noun)}; those of the years have all.</p>\n`
+    : html`<p>The newest ${shown} of ${counted(count, noun)}; the pages of the years list all.</p>\n`
 }
 
 function yearPage(facts: SiteFacts, newestFirst: readonly ReleaseEntry[], year: string): Page {
@@ -101,7 +101,7 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts:
       formatInteger(rows),
     ]
   })
-  const columns = { words: ['Release', 'Version', 'What changed'], numbers: ['Last day', 'Rows'] }
+  const columns = { words: ['Release', 'Version', 'What changed'], numbers: ['Last date', 'Rows'] }
   return html`${droppedNote(releases, path)}${table(caption, columns, rows)}`
 }
 
@@ -116,8 +116,9 @@ function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined, rest
     // Not worth saying: each new day makes an older one final.
     day_status: days > 0 ? '' : 'other days are final',
     publisher: 'publisher or title',
-    schema: entry.tables !== undefined && before.tables === undefined ? 'weeks and months too' : 'form of the rows',
-    version: 'form of the dataset',
+    schema:
+      entry.tables !== undefined && before.tables === undefined ? 'weeks and months were added' : 'format of the rows',
+    version: 'format of the dataset',
     synthetic: 'another kind of data: synthetic or real',
     disclosure: 'how customers are protected',
     [DATES_WITHDRAWN]: 'dates were taken out',

@@ -42,7 +42,7 @@ ${pagesOf(masthead).map(({ href, name }) => html`<a href="${root}${href}"${curre
 <main id="main" tabindex="-1">
 ${main}</main>
 <footer>
-<p>Licence: <a href="${license.path}" rel="license">${license.title}</a>. ${attribution}</p>
+<p>License: <a href="${license.path}" rel="license">${license.title}</a>. ${attribution}</p>
 <p>Published by <a href="${publisher.url}">${publisher.name}</a> (${publisher.contact}). Feeds: <a href="${root}feed.atom">Atom</a>, <a href="${root}feed.json">JSON</a>.</p>
 </footer>
 </body>

@@ -1,6 +1,6 @@
 import { formatChange } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
-import { type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
+import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { authorsOf, NO_AUTHOR } from './authors.ts'
@@ -83,7 +83,7 @@ function tablesOf(
     caption,
     isAtLeast,
     board: firstRanks(board, most, ALL_OTHERS),
-    nameOf: ({ name, rank }) => (rank === null ? unranked(name) : link(linkOf(name), path)),
+    nameOf: ({ name, rank }) => (rank === null ? unranked(name, isRuled(facts.manifest)) : link(linkOf(name), path)),
     hasMovement: period?.before !== undefined,
     changeOf: period && hasChange(period) ? (row) => changeOf(row, period) : undefined,
     firstSeen: ({ name, rank }) => (rank === null ? undefined : firstDates.get(name)),
@@ -91,8 +91,9 @@ function tablesOf(
   return { table, dropped: board.dropped }
 }
 
-function unranked(name: string): Html {
-  return name === ALL_OTHERS ? html`${name}` : html`${name} <small>(all that are not named)</small>`
+function unranked(name: string, isUnderRule: boolean): Html {
+  if (name !== OTHER) return html`${name}`
+  return html`${name} <small>(${isUnderRule ? 'all models that are not named' : `all models outside the top ${TOP_MODELS}`})</small>`
 }
 
 function link({ text, path }: ReturnType<Grouping['linkOf']>, from: string): Html {

@@ -57,10 +57,10 @@ function modelPage(model: ModelFacts, whole: Whole, { manifest }: SiteFacts): Pa
   const standing = whole.standingOf(slug, last_date)
   const main = html`<p class="trail"><a href="${root}models.html">Models</a>${author.text === '' ? html`` : html` / ${author}`}</p>
 <h1>${title}</h1>
-${keyFacts(model, { author, standing, isAtLeast: isRuled(manifest) })}<section aria-labelledby="days">
+${keyFacts(model, { author, standing })}<section aria-labelledby="days">
 <h2 id="days">Tokens per day</h2>
 ${tokensChart(model, list, manifest.end_date)}<p class="quiet">A gap is a day on which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
-<a href="${root}explore.html?models=${encodeURIComponent(slug)}">Look closer in the explorer</a></p>
+<a href="${root}explore.html?models=${encodeURIComponent(slug)}">Open it in the explorer</a></p>
 </section>
 <section aria-labelledby="months">
 <h2 id="months">Rank and share</h2>
@@ -77,16 +77,15 @@ ${neighborsOf(slug, standing, last_date, root)}${familySection(slug, whole, root
 
 function modelsFile({ files }: SiteFacts['manifest'], root: string): Html {
   if (!files.some(({ path }) => path === MODELS_FILE)) return html``
-  return html` Its <a href="${root}${LATEST_PATH}/${MODELS_FILE}">${MODELS_FILE}</a> has the facts of all models.`
+  return html` The facts of all models are in <a href="${root}${LATEST_PATH}/${MODELS_FILE}">${MODELS_FILE}</a>.`
 }
 
 interface Told {
   author: Html
   standing: Standing
-  isAtLeast: boolean
 }
 
-function keyFacts(model: ModelFacts, { author, standing, isAtLeast }: Told): Html {
+function keyFacts(model: ModelFacts, { author, standing }: Told): Html {
   const { model_permaslug, name, first_date, last_date, best_rank, best_rank_date, days, total_tokens } = model
   const { own, total } = standing
   const window = `${WINDOW_DAYS} days to ${last_date}`
@@ -97,11 +96,7 @@ function keyFacts(model: ModelFacts, { author, standing, isAtLeast }: Told): Htm
     ['Best rank', best_rank, `first on ${best_rank_date}`],
     ['Share of all tokens', formatShare(own?.tokens ?? 0n, total), `at least, ${window}`],
     [`Days in the top ${TOP_MODELS}`, formatInteger(days)],
-    [
-      isAtLeast ? 'Tokens, at least' : 'Tokens',
-      tokensData(BigInt(total_tokens)),
-      `${formatInteger(BigInt(total_tokens))} on these days`,
-    ],
+    ['Tokens, at least', tokensData(BigInt(total_tokens)), formatInteger(BigInt(total_tokens))],
   ])
 }
 
@@ -121,8 +116,14 @@ function monthsTable(list: readonly Appearance[], whole: ReadonlyMap<string, big
         tokensData(tokens),
       ]
     })
-  const numbers = [`Days in the top ${TOP_MODELS}`, 'Best rank', 'Median rank', 'Share of all tokens', 'Tokens']
-  return table('Months in which a day names it', { words: ['Month'], numbers }, rows)
+  const numbers = [
+    `Days in the top ${TOP_MODELS}`,
+    'Best rank',
+    'Median rank',
+    'Share of all tokens',
+    'Tokens, at least',
+  ]
+  return table('By month', { words: ['Month'], numbers }, rows)
 }
 
 function neighborsOf(slug: string, { near, total }: Standing, last: UtcDate, root: string): Html {

@@ -44,7 +44,7 @@ function modelsPage({ manifest, models, release }: SiteFacts, { part, parts, aut
   const caption = parts.length === 1 ? 'Models by tokens' : `Models by tokens, ${first + 1} to ${first + own.length}`
   const hasAuthors = authors.all.length > 0
   const words = ['Model', ...(hasAuthors ? ['Author'] : [])]
-  const numbers = ['First seen', 'Last seen', 'Best rank', 'Days', isRuled(manifest) ? 'Tokens, at least' : 'Tokens']
+  const numbers = ['First seen', 'Last seen', 'Best rank', 'Days', 'Tokens, at least']
   const rows = own.map((model) => modelRow(model, hasAuthors ? authors : undefined, root))
   const main = html`<h1>Models</h1>
 ${about({ manifest, models })}${isThere ? html`<p><a href="${root}${release}${MODELS_FILE}">${MODELS_FILE}</a> has exact numbers, names, authors and aliases.${part === 0 && hasAuthors ? html` The <a href="#authors">authors</a> are below.` : html``}</p>\n` : html``}<div id="models-list" class="${hasAuthors ? 'with-authors' : ''}">

@@ -15,7 +15,7 @@ function factsOf(releases = [releaseEntry('2025-12-28')]): SiteFacts {
 describe('the changelog', () => {
   it.each([
     [{ changed: ['day_status'], end_date: '2025-12-28' }, 'other days are final'],
-    [{ changed: ['publisher', 'schema'], end_date: '2025-12-28' }, 'publisher or title; form of the rows'],
+    [{ changed: ['publisher', 'schema'], end_date: '2025-12-28' }, 'publisher or title; format of the rows'],
     [
       { changed: ['end_date', 'content_hash'], end_date: '2025-12-26', data_version: '2.0.0' },
       '2 days less; published rows changed',
@@ -29,14 +29,14 @@ describe('the changelog', () => {
     ],
     [
       { changed: ['content_hash', 'schema'], end_date: '2025-12-28', data_version: '2.0.0', version_rule: 2 as const },
-      'published rows changed; form of the rows',
+      'published rows changed; format of the rows',
     ],
     [{ changed: ['weekly_content_hash'], end_date: '2025-12-28' }, 'provisional weeks changed'],
     [
       { changed: ['content_hash', 'weekly_content_hash'], end_date: '2025-12-28', data_version: '2.0.0' },
       'published rows changed',
     ],
-    [{ changed: ['schema', 'weekly_content_hash'], end_date: '2025-12-28', tables: TABLES }, 'weeks and months too'],
+    [{ changed: ['schema', 'weekly_content_hash'], end_date: '2025-12-28', tables: TABLES }, 'weeks and months were added'],
   ])('describes a release with %o as %j', (changes, text) => {
     const releases = [releaseEntry('2025-12-28'), { ...releaseEntry('2025-12-29'), data_version: '1.0.1', ...changes }]
     const [page] = changelogPages(factsOf(releases))

@@ -49,7 +49,7 @@ async function buildWith(name: (text: string) => string): Promise<Workspace> {
     aliases: [`${model_permaslug} alias`, ...(index < FORMULA.length ? [`${FORMULA[index]}`] : [])],
     public: true,
     name: FORMULA[index - 4] ?? `Name ${texts[index]}`,
-    author: FORMULA[index - 9] ?? `Author ${texts[index]}`,
+    author: FORMULA[index - 9] ?? `Author ${10 + index} ${texts[index]}`,
   }))
   await writeInput(workspace, 'models.json', models)
   const aliases = slugs.map(

@@ -147,7 +147,7 @@ describe('the leaderboard pages', () => {
       '2|▼ down 1|a/one|50|15.63 %||−50.0 %|2026-09-30',
       '3|new|c/week-only|30|9.38 %||–|',
       '4|new|b/two:free|20|6.25 %||–|',
-      '||other (all that are not named)|20|6.25 %||+100.0 %|',
+      '||other (all models outside the top 50)|20|6.25 %||+100.0 %|',
     ])
     expect(cells(week, 'Families by tokens')[0]).toBe('1|▲ up 1|b/two|220|68.75 %||+340.0 %|2026-09-30')
     expect(cells(week, 'Authors by tokens')[0]).toBe('1|▲ up 1|b|220|68.75 %||+214.3 %|2026-09-30')

@@ -69,11 +69,11 @@ describe('the pages of authors', () => {
 
   it('add up the published rows of their models, by model and by month', () => {
     const [bolt] = pages.map(({ text }) => text)
-    expect(tableRows(bolt ?? '', 'Its models by tokens').map(([slug, , , , share]) => [slug, share])).toEqual([
+    expect(tableRows(bolt ?? '', 'Models by tokens').map(([slug, , , , share]) => [slug, share])).toEqual([
       ['bolt/three:free', '62.50 %'],
       ['Bolt/two', '37.50 %'],
     ])
-    expect(tableRows(bolt ?? '', 'Months in which')).toEqual([
+    expect(tableRows(bolt ?? '', 'By month')).toEqual([
       ['2025-02', '1', '1', '62.50 %', '500'],
       ['2025-01', '1', '2', '30.00 %', '300'],
     ])

@@ -8,7 +8,7 @@ import type { SiteFacts } from '../facts.ts'
 export function citingSection({ dataset }: SiteFacts): Html {
   const { license, attribution } = dataset
   return html`<section>
-<h2 id="cite">Licence and citation</h2>
+<h2 id="cite">License and citation</h2>
 <p>Share and adapt the data under <a href="${license.path}" rel="license">${license.title}</a>, also commercially. Give credit with this line:</p>
 ${copyable('attribution', 'the attribution', attribution)}${folded(
   'BibTeX',
@@ -61,7 +61,7 @@ const EVIDENCE = [
   { path: 'changes.csv', about: 'every daily row that differs from the previous release' },
   { path: 'datapackage.json', about: 'the description for Frictionless tools' },
   { path: 'croissant.json', about: 'the description for machine learning tools' },
-  { path: 'dcat.jsonld', about: 'the description for data catalogues' },
+  { path: 'dcat.jsonld', about: 'the description for data catalogs' },
 ] as const
 
 export function methodSection({ dataset, manifest, release }: SiteFacts): Html {
@@ -70,7 +70,7 @@ export function methodSection({ dataset, manifest, release }: SiteFacts): Html {
   return html`<section>
 <h2 id="method">How it is made</h2>
 ${folded(
-  'The method, and the files that prove it',
+  'The method and its evidence',
   html`<p>${prose(dataset.method)}</p>
 <ul>
 ${evidence.map(({ path, about }) => html`<li><a href="${release}${path}">${path}</a>: ${about}</li>\n`)}</ul>

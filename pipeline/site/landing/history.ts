@@ -16,7 +16,7 @@ export function historySection(facts: SiteFacts): Html {
   const releases = index.releases.slice(-RELEASES_TOLD).reverse()
   const table = html`<table>
 <caption>The newest of ${counted(index.releases.length, 'release')}.</caption>
-<thead><tr><th scope="col">Release</th><th scope="col">As of</th><th scope="col">Days</th><th scope="col" class="number">Rows</th><th scope="col">Version</th><th scope="col">Status</th></tr></thead>
+<thead><tr><th scope="col">Release</th><th scope="col">As of</th><th scope="col">Dates</th><th scope="col" class="number">Rows</th><th scope="col">Version</th><th scope="col">Status</th></tr></thead>
 <tbody>
 ${releases.map((entry) => releaseRow(entry, facts))}</tbody>
 </table>
@@ -47,9 +47,8 @@ function restatementItem(restatement: Restatement): Html {
       ? html`${dateElement(first)}`
       : html`${counted(dates.length, 'day')} from ${dateElement(first)} to ${dateElement(last)}`
   const [before, after] = [BigInt(tokens_before), BigInt(tokens_after)]
-  const size =
-    before === 0n ? `${formatInteger(after)} tokens where there were none` : `${formatChange(before, after)} tokens`
-  return html`<li>${link}: ${days}, ${size}.${reasonSentences(restatement)}</li>\n`
+  const size = before === 0n ? `from none to ${formatInteger(after)}` : `by ${formatChange(before, after)}`
+  return html`<li>${link}: the tokens of ${days} changed ${size}.${reasonSentences(restatement)}</li>\n`
 }
 
 function releaseRow(entry: ReleaseEntry, facts: SiteFacts): Html {

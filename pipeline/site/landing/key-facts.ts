@@ -43,12 +43,12 @@ function keyFacts(facts: SiteFacts): Html {
   const days = html`<a href="coverage.html">${formatInteger(covered)} of ${formatInteger(total)}</a>`
   const license = html`<a href="${dataset.license.path}" rel="license">${dataset.license.name}</a>`
   return factList([
-    ['Newest day', dateElement(dataset.end_date), finality(facts)],
+    ['Newest date', dateElement(dataset.end_date), finality(facts)],
     ['Published', published, due],
     ['Days covered', days, html`since ${dateElement(coverage.start_date)}`],
     ['Rows', formatInteger(dataset.rows), `${counted(facts.models.length, 'model')} named`],
     ['Data version', dataset.data_version, html`release <code>${dataset.release}</code>`],
-    ['Licence', license, 'free to use with credit'],
+    ['License', license, 'free to use with credit'],
   ])
 }
 

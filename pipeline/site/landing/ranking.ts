@@ -15,13 +15,13 @@ export function rankingSection(facts: SiteFacts): Html {
   const ranking = { path: 'index.html', rows, period, caption: aboutPeriod(period, facts) }
   const others = (['weekly', 'monthly'] as const).filter((table) => newestPeriod(facts, table) !== undefined)
   const links = [
-    html`<a href="${leaderboardPath('day')}">All ranks of the day, families and authors</a>`,
-    ...others.map((table) => html`, <a href="${leaderboardPath(GRAINS[table])}">of the ${GRAINS[table]}</a>`),
-    html`, <a href="${leaderboardPath('all')}">of all time</a>`,
+    html`<a href="${leaderboardPath('day')}">day</a>`,
+    ...others.map((table) => html`, <a href="${leaderboardPath(GRAINS[table])}">${GRAINS[table]}</a>`),
+    html` and of <a href="${leaderboardPath('all')}">all time</a>`,
   ]
   return html`<section>
 <h2 id="ranking">Top models on ${first}</h2>
-${modelsTable(ranking, facts, RANKS_SHOWN)}<p>${links}.</p>
+${modelsTable(ranking, facts, RANKS_SHOWN)}<p>All ranks, families and authors of the ${links}.</p>
 </section>
 `
 }

@@ -36,7 +36,7 @@ function table({ periods, series }: Content): Html {
       html`<th scope="col" class="number">${counted(to - from, 'day')} to ${periods[to - 1]?.start ?? ''}</th>`,
   )
   return html`<table>
-<caption>Tokens of the models in the chart, summed over spans of up to ${SPAN_DAYS} days. A day that does not name a model adds nothing here; its tokens are among the others.</caption>
+<caption>Tokens of the models in the chart, summed over spans of up to ${SPAN_DAYS} days. On days that do not name a model, its tokens are part of ${ALL_OTHERS}.</caption>
 <thead><tr><th scope="col">Model</th>${head}<th scope="col" class="number">Sum</th><th scope="col" class="number">Share</th></tr></thead>
 <tbody>
 ${series.map((one) => row(one, spans, whole))}</tbody>
