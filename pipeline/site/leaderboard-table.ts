@@ -54,7 +54,7 @@ function cell(name: string, content: Html | string): Html {
 
 function columnsOf({ noun, board, isAtLeast, nameOf, hasMovement, changeOf, firstSeen }: LeaderboardTable): Column[] {
   const { rows, total } = board
-  const widest = rows.reduce((most, { tokens }) => (tokens > most ? tokens : most), 0n)
+  const [widest = 0n] = rows.map(({ tokens, rank }) => (rank === 1 ? tokens : 0n))
   const hidden = (text: string) => html`<span class="visually-hidden">${text}</span>`
   const movement: Column = { name: 'move', head: hidden('Places moved'), cell: movementOf, total: '' }
   const change: Column = { name: 'change', head: html`Change`, cell: (row) => changeOf?.(row) ?? '', total: '' }
@@ -74,7 +74,7 @@ function columnsOf({ noun, board, isAtLeast, nameOf, hasMovement, changeOf, firs
       cell: ({ tokens }) => formatShare(tokens, total),
       total: formatShare(total, total),
     },
-    { name: 'share-bar', head: hidden('Share as a bar'), cell: ({ tokens }) => bar(tokens, widest), total: '' },
+    { name: 'share-bar', head: hidden('Share as a bar'), cell: (row) => bar(row, widest), total: '' },
     ...(changeOf === undefined ? [] : [change]),
     { name: 'seen', head: html`First seen`, cell: (row) => firstSeen(row) ?? '', total: '' },
   ]
@@ -89,8 +89,9 @@ function movementOf({ rank, before }: LeaderboardRow): Html {
   return html`<span class="${word}"><span aria-hidden="true">${arrow} </span><span class="visually-hidden">${word} </span>${size}</span>`
 }
 
-function bar(tokens: bigint, widest: bigint): Html {
-  if (widest === 0n) return html``
+/** Its full width is the first rank. */
+function bar({ tokens, rank }: LeaderboardRow, widest: bigint): Html {
+  if (rank === null || widest === 0n) return html``
   const width = Number((tokens * 1000n) / widest) / 10
   return html`<svg class="bar" aria-hidden="true"><rect width="${width}%" height="99"/></svg>`
 }

@@ -36,7 +36,10 @@ describe('the changelog', () => {
       { changed: ['content_hash', 'weekly_content_hash'], end_date: '2025-12-28', data_version: '2.0.0' },
       'published rows changed',
     ],
-    [{ changed: ['schema', 'weekly_content_hash'], end_date: '2025-12-28', tables: TABLES }, 'weeks and months were added'],
+    [
+      { changed: ['schema', 'weekly_content_hash'], end_date: '2025-12-28', tables: TABLES },
+      'weeks and months were added',
+    ],
   ])('describes a release with %o as %j', (changes, text) => {
     const releases = [releaseEntry('2025-12-28'), { ...releaseEntry('2025-12-29'), data_version: '1.0.1', ...changes }]
     const [page] = changelogPages(factsOf(releases))

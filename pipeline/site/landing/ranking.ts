@@ -7,11 +7,11 @@ import { leaderboardPath } from '../leaderboards.ts'
 
 const RANKS_SHOWN = 10
 
-/** The first ranks of the newest day, with a link to all. */
+/** The first ranks of the newest week that is over, or else of the newest day, with links to all. */
 export function rankingSection(facts: SiteFacts): Html {
-  const period = newestPeriod(facts, 'daily')
+  const period = newestPeriod(facts, 'weekly') ?? newestPeriod(facts, 'daily')
   if (period === undefined) return html``
-  const { first, rows } = period
+  const { table, first, rows } = period
   const ranking = { path: 'index.html', rows, period, caption: aboutPeriod(period, facts) }
   const others = (['weekly', 'monthly'] as const).filter((table) => newestPeriod(facts, table) !== undefined)
   const links = [
@@ -20,7 +20,7 @@ export function rankingSection(facts: SiteFacts): Html {
     html` and of <a href="${leaderboardPath('all')}">all time</a>`,
   ]
   return html`<section>
-<h2 id="ranking">Top models on ${first}</h2>
+<h2 id="ranking">Top models ${table === 'daily' ? `on ${first}` : 'of the week'}</h2>
 ${modelsTable(ranking, facts, RANKS_SHOWN)}<p>All ranks, families and authors of the ${links}.</p>
 </section>
 `
