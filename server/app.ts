@@ -30,6 +30,7 @@ import type { RateLimitSettings, TrustProxy } from './base/config.ts'
 import { ApiError, RETRY_AFTER_SECONDS } from './base/errors.ts'
 import { countHere } from './base/quota.ts'
 import { type CurrentRelease, currentRelease } from './published/current-release.ts'
+import { errorPages } from './published/error-pages.ts'
 import { fileMemory } from './published/file-memory.ts'
 import { loadHistory } from './published/history-loader.ts'
 import { type Loaders, olderReleases } from './published/older-releases.ts'
@@ -171,6 +172,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       files,
       memory: fileMemory<SmallFile>(publicDir, MOST_BYTES_OF_FILES),
       isSynthetic: syntheticFiles(publicDir),
+      errorPages: errorPages(publicDir),
     })
   })
   app.register(

@@ -141,6 +141,7 @@ function notesOf(command: CommandUnknownOpts): string[] {
 const PUBLISHED = [
   ['files of a release', 'releases/20261120T001200Z/rankings-daily.csv'],
   ['the tombstone of a withdrawn release', 'releases/20261120T001200Z/TOMBSTONE.json'],
+  ['the page of a release, which another one replaces if it is withdrawn', 'releases/20261120T001200Z/index.html'],
   ['the newest release', 'latest/rankings-daily.csv'],
   ['the pointer and the indexes', 'latest.json'],
   ['the newest revision of a day or month', 'daily/2026-11-19.csv'],

@@ -31,8 +31,11 @@ export interface Files {
   makeFolder(path: string, isPrivate?: boolean): Promise<void>
   /** A new file that is private is for its owner alone. */
   write(path: string, content: Content, isPrivate?: boolean): Promise<void>
-  /** Moves within one file system, replaces a file of that name, and flushes the move to disk. */
-  rename(from: string, to: string): Promise<void>
+  /**
+   * Moves within one file system, replaces a file of that name, and flushes the move to disk, and earlier ones into the
+   * same folder. `isMore` says that the next move into this folder flushes this one, too.
+   */
+  rename(from: string, to: string, isMore?: boolean): Promise<void>
   copy(from: string, to: string): Promise<void>
   link(target: string, path: string): Promise<void>
   flush(path: string): Promise<void>
@@ -105,9 +108,9 @@ export const realFiles: Files = {
       throw naming(path, error)
     }
   },
-  async rename(from, to) {
+  async rename(from, to, isMore = false) {
     renameSync(from, to)
-    await flush(dirname(to))
+    if (!isMore) await flush(dirname(to))
   },
   async copy(from, to) {
     await copyFile(from, to, constants.COPYFILE_FICLONE)

@@ -1,5 +1,5 @@
 import { promisify } from 'node:util'
-import { constants, crc32, deflateRaw, inflateRawSync } from 'node:zlib'
+import { constants, crc32, deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib'
 
 /**
  * A text is compressed in blocks of so many bytes. Each follows from itself and from the end of the one before it, so the
@@ -33,6 +33,11 @@ export async function gzip(text: Buffer, { level = BEST, known }: GzipOptions = 
   }
   const added = await Promise.all(Array.from({ length: count - kept.length }, compress))
   return Buffer.concat([headOf(level), ...kept, ...added, tailOf(text)])
+}
+
+/** Gzip of a text made at once, in one block: what it costs to ask another thread is half of what this takes. */
+export function gzipSmall(text: Buffer, level: number): Buffer {
+  return Buffer.concat([headOf(level), deflateRawSync(text, { level }), tailOf(text)])
 }
 
 interface Block {

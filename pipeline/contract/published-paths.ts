@@ -2,6 +2,7 @@
  * Every path below `PUBLIC_DIR`, in one table for the programs that write, verify, copy and serve it. A publisher may add
  * files of their own at the top and below `assets/`.
  */
+import { Html } from './html.ts'
 import { DATASET_PATH, type ReleaseName } from './manifest.ts'
 import { TOMBSTONE_FILE } from './tombstone.ts'
 
@@ -23,6 +24,12 @@ export const HISTORY_PATHS = {
 export const ICEBERG_FOLDER = `${DATASET_PATH}/iceberg`
 export const ICEBERG_PATH = `${ICEBERG_FOLDER}/metadata/v1.metadata.json`
 export const CROISSANT_PATH = `${DATASET_PATH}/croissant.json`
+/** The page that lists what is in the folder of the dataset. */
+export const LISTING_PATH = `${DATASET_PATH}/index.html`
+/** The page for people who ask for something that is not there. Many static hosts send it without being told. */
+export const NOT_FOUND_PATH = '404.html'
+/** Where the server puts links to pages with similar addresses. */
+export const NEAREST_MARK = new Html('<!-- nearest -->')
 /** The one link, to the folder of the current release. A copy may hold that folder's files instead. */
 export const LATEST_PATH = `${DATASET_PATH}/latest`
 export const POINTER_PATH = `${DATASET_PATH}/latest.json`
@@ -43,7 +50,15 @@ export const PERIOD_FORMATS = { daily: ['json', 'csv', 'parquet'], monthly: ['cs
 export const PERIOD_FOLDERS = [`${DATASET_PATH}/daily`, `${DATASET_PATH}/monthly`] as const
 
 /** Folders that only have pages generated from releases. */
-export const PAGE_FOLDERS = ['models', 'more-models', 'authors', 'leaderboards', 'coverage', 'changelog'] as const
+export const PAGE_FOLDERS = [
+  'models',
+  'more-models',
+  'authors',
+  'leaderboards',
+  'days',
+  'coverage',
+  'changelog',
+] as const
 
 /** The steps of a switch to another release, in order: targets come before what points to them. */
 export const STEPS = [
@@ -79,6 +94,8 @@ const RELEASE = new RegExp(`^${DATASET_PATH}/releases/(\\d{8}T\\d{6}Z)/(?!${TOMB
 
 /** The first match decides. */
 const TABLE: readonly [RegExp, Step, CacheClass, PublishedPath['readers']][] = [
+  // Another page takes its place when the release is withdrawn, after the tombstone.
+  [under('releases/\\d{8}T\\d{6}Z/index\\.html$'), 'site', 'pointer', 'programs'],
   [RELEASE, 'release', 'release', 'programs'],
   [exactly(INDEX_PATH), 'index', 'pointer', 'programs'],
   [under(`releases/\\d{8}T\\d{6}Z/${TOMBSTONE_FILE}$`), 'tombstones', 'pointer', 'programs'],
@@ -109,9 +126,13 @@ function exactly(...paths: string[]): RegExp {
   return new RegExp(`^(${paths.map((path) => path.replaceAll('.', '\\.')).join('|')})$`)
 }
 
+/** Compressed forms of a text (codings.ts) are what the text is. */
+const CODED = /(?<=\.(html|css|js|svg|json))\.(br|gz)$/
+
 /** What a path below `PUBLIC_DIR` is. */
 export function publishedPath(path: string): PublishedPath {
-  const [, step = 'site', cache = 'pointer', readers = 'people'] = TABLE.find(([pattern]) => pattern.test(path)) ?? []
+  const text = path.replace(CODED, '')
+  const [, step = 'site', cache = 'pointer', readers = 'people'] = TABLE.find(([pattern]) => pattern.test(text)) ?? []
   return { step, cache, readers }
 }
 

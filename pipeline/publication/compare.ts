@@ -4,15 +4,17 @@ import { BuildError } from '../base/errors.ts'
 import { hashFile, isMissing, isThere, linkTarget, namesIn, readIfAny, statsIfAny } from '../base/files.ts'
 import { isFolder } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
+import { codedPaths } from '../contract/codings.ts'
+import { faultOfCodings } from './codings.ts'
 import type { Entry } from './publication.ts'
 
-/** The files below `folders` that no entry lists. */
+/** The files below `folders` that no entry lists, and that are no compressed form of one that is listed. */
 export async function strayFiles(
   root: string,
   folders: readonly string[],
   entries: readonly Pick<Entry, 'path'>[],
 ): Promise<string[]> {
-  const known = new Set(entries.map(({ path }) => path))
+  const known = new Set(entries.flatMap(({ path }) => [path, ...codedPaths(path)]))
   const files = await sideBySide(folders, (folder) => filesBelow(root, folder))
   return files.flat().filter((path) => !known.has(path))
 }
@@ -52,7 +54,7 @@ export async function faultOf(
   }
   if (text === undefined) return undefined
   const found = await readIfAny(place)
-  if (found?.equals(Buffer.from(text()))) return undefined
+  if (found?.equals(Buffer.from(text()))) return faultOfCodings(root, path, found)
   if (found === undefined) return isOptional === true ? undefined : { path, error: missing(place) }
   const error = new BuildError(`${place} does not say what follows from the releases; make build restores it`)
   return { path, error }

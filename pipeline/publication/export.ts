@@ -5,6 +5,7 @@ import { BuildError, CliError } from '../base/errors.ts'
 import { type Files, hashFile, isInside, linkTarget, namesIn, statsIfAny } from '../base/files.ts'
 import { isFolder, moveInto } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
+import { isCoding } from '../contract/codings.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { ICEBERG_FOLDER, LATEST_PATH, publishedPath, STEPS } from '../contract/published-paths.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
@@ -109,7 +110,9 @@ async function update(
     // Content is unknown while files change: after a stop they are copied again.
     const unknown = changed.map(({ path }): [string, null] => [path, null])
     await writeList(target, new Map([...previous, ...unknown]), files)
-    await placeChanged(target, changed, published, effects)
+    // A host sends a compressed form for its text without comparing them: the old one goes before the text changes.
+    const outdated = [...changed.map(({ path }) => path), ...removed].filter((path) => isCoding(path))
+    await placeChanged(target, { changed, outdated }, published, effects)
     await removeFiles(target, removed, files)
   } else if ([...contents].every(([path, content]) => previous.get(path) === content)) return updated
   await writeList(target, contents, files)
@@ -122,7 +125,7 @@ async function update(
 
 async function placeChanged(
   target: string,
-  changed: readonly PublishedFile[],
+  { changed, outdated }: { changed: readonly PublishedFile[]; outdated: readonly string[] },
   published: readonly PublishedFile[],
   effects: Effects,
 ): Promise<void> {
@@ -132,6 +135,7 @@ async function placeChanged(
     await files.remove(staging)
     await copyFiles(changed, staging, effects, (path) => join(publishedPath(path).step, path))
     await makeWay(target, published, files)
+    for (const path of outdated) await files.remove(join(target, path))
     for (const step of STEPS) {
       if (await isFolder(join(staging, step))) await moveInto(files, join(staging, step), target)
     }

@@ -37,7 +37,7 @@ export async function mirrorSite(
   const first = new Set([INDEX_PATH, COVERAGE_PATH, ...manifests])
   await sideBySide([COVERAGE_PATH, ...manifests], (path) => fetchEntry(remote, folder, { path }), AT_ONCE)
   const entries = await releasedEntries(folder)
-  const wanted = entries.filter(({ path, target }) => target === undefined && !first.has(path))
+  const wanted = entries.filter(({ path, target, codes }) => (target ?? codes) === undefined && !first.has(path))
   let done = 0
   const fetchNext = async (entry: Entry) => {
     await fetchEntry(remote, folder, entry)

@@ -3,6 +3,7 @@ import type { Database } from '../base/database.ts'
 import { type Content, isThere, linkTarget, namesIn, readIfAny, readTextIfAny } from '../base/files.ts'
 import { isFolder, moveInto } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
+import { isCoding } from '../contract/codings.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { publishedPath } from '../contract/published-paths.ts'
 import { type LoadedRelease, loadRelease } from '../release/verify.ts'
@@ -30,6 +31,7 @@ export class NextTree {
   readonly #making = new Map<string, Promise<void>>()
   readonly #removed = new Map<Step, Set<string>>()
   readonly #inTheWay = new Map<Step, Set<string>>()
+  readonly #outdated = new Map<Step, Set<string>>()
   #loaded: LoadedRelease | undefined
 
   constructor(folder: PublicFolder, { isNewChain = false } = {}) {
@@ -57,6 +59,11 @@ export class NextTree {
 
   keep(path: string): void {
     this.#roots.set(path, this.folder.publicDir)
+  }
+
+  /** Whether a path that was replaced has the published content. */
+  isPublished(path: string): boolean {
+    return this.#roots.get(path) === this.folder.publicDir
   }
 
   read(path: string): Promise<string | undefined> {
@@ -108,6 +115,11 @@ export class NextTree {
     await this.#note(this.#inTheWay, step, path, join(asideFolder(this.folder.publicDir), dirname(path)))
   }
 
+  /** Schedules removal of a published file before the step places anything in its folder, which is then flushed. */
+  async outdate(path: string): Promise<void> {
+    await this.#note(this.#outdated, publishedPath(path).step, path, removedFolder(this.folder.publicDir))
+  }
+
   /** Schedules removal of a published path after the step has placed everything. */
   async remove(path: string, step: Step = publishedPath(path).step): Promise<void> {
     const root = this.#roots.get(path)
@@ -126,6 +138,10 @@ export class NextTree {
     if (this.#folders.size === 0) return
     const { publicDir, files } = this.folder
     let taken = 0
+    const take = async (path: string, isMore?: boolean) => {
+      taken += 1
+      await files.rename(join(publicDir, path), join(removedFolder(publicDir), `${taken}`), isMore)
+    }
     await files.write(join(publicDir, SWITCHING), '')
     await files.flush(join(publicDir, STAGING_FOLDER))
     for (const step of STEPS) {
@@ -133,11 +149,11 @@ export class NextTree {
       for (const path of this.#inTheWay.get(step) ?? []) {
         await files.rename(join(publicDir, path), join(asideFolder(publicDir), path))
       }
+      for (const path of this.#outdated.get(step) ?? []) await take(path, true)
       if (await isFolder(root)) await moveInto(files, root, publicDir)
-      for (const path of await wholeFolders(publicDir, this.#removed.get(step) ?? new Set())) {
-        taken += 1
-        await files.rename(join(publicDir, path), join(removedFolder(publicDir), `${taken}`))
-      }
+      const removed = await wholeFolders(publicDir, this.#removed.get(step) ?? new Set())
+      // A host would send a compressed form without its text.
+      for (const path of [...removed].sort((a, b) => Number(isCoding(b)) - Number(isCoding(a)))) await take(path)
     }
   }
 

@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto'
 import { hashOf, hashOfCode } from '../base/code.ts'
 import type { Database } from '../base/database.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import { codedPaths } from '../contract/codings.ts'
 import { API_FILES, COVERAGE_PATH, PAGE_FOLDERS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { renderRankingsDaily } from '../site/api.ts'
 import type { Bundle } from '../site/bundle.ts'
@@ -8,7 +10,7 @@ import { type KnownFacts, readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { strayFiles } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
-import { noteRendered, type Rendered, readRendered, standingPages } from './rendered.ts'
+import { areStanding, noteRendered, type Rendered, readRendered, sortAssets, standingPages } from './rendered.ts'
 
 /** The texts that follow from the releases alone. */
 export interface RenderedSite {
@@ -26,12 +28,11 @@ export async function renderChanged(
   known: Omit<KnownFacts, 'rows' | 'periods'>,
   database: Database,
 ): Promise<RenderedSite> {
-  const { publicDir, stateDir, files } = tree.folder
+  const { publicDir, stateDir } = tree.folder
   const source = await sourceOf(tree, known.index)
   const previous = await readRendered(stateDir)
-  if (previous?.source === source) {
-    const standing = await standingPages(publicDir, previous, Object.keys(previous.texts))
-    const ranking = standing?.find(({ path }) => path === API_FILES.rankings_daily)
+  if (previous?.source === source && (await areStanding(publicDir, previous, Object.keys(previous.pages)))) {
+    const [ranking] = (await standingPages(publicDir, previous, [API_FILES.rankings_daily])) ?? []
     if (ranking !== undefined) return { pages: [], ranking, note: async () => {} }
   }
   const { rows, periods } = await tree.load(known.manifest.release, database)
@@ -39,11 +40,32 @@ export async function renderChanged(
   const { scripts, bundle } = await scriptsFor(publicDir, previous)
   // Loaded only by builds that render.
   const { renderSite } = await import('../site/render.ts')
-  const pages = renderSite(await readFacts((each) => tree.rootOf(each), { ...known, rows, periods }, database), bundle)
-  // Assets stay, because open pages may still load them.
-  for (const stray of await strayFiles(publicDir, PAGE_FOLDERS, pages)) await tree.remove(stray, 'leftovers')
-  const note = () => noteRendered(stateDir, { source, scripts, pages: [...pages, ranking] }, files)
+  const all = renderSite(await readFacts((each) => tree.rootOf(each), { ...known, rows, periods }, database), bundle)
+  // Assets of the previous pages stay, because some may be open or cached.
+  const { retired, outdated } = sortAssets(previous, all)
+  const stray = await strayFiles(publicDir, PAGE_FOLDERS, all)
+  for (const each of [...stray, ...outdated, ...outdated.flatMap(codedPaths)]) await tree.remove(each, 'leftovers')
+  const standing =
+    tree.isNewChain || previous === undefined ? new Map() : await unchangedPages(publicDir, previous, all)
+  const pages = all.filter(({ path }) => !standing.has(path))
+  const made = { source, code: hashOfCode(), scripts, retired }
+  const note = () => noteRendered(tree.folder, made, { pages: [...pages, ranking], standing })
   return { pages, ranking, note }
+}
+
+/** The pages that are published and have the key that they were rendered by. The key has all but the code. */
+async function unchangedPages(
+  publicDir: string,
+  previous: Rendered,
+  pages: readonly Page[],
+): Promise<Map<string, Rendered['pages'][string]>> {
+  if (previous.code !== hashOfCode()) return new Map()
+  const unchanged = pages.filter(({ path, key }) => key !== undefined && previous.pages[path]?.key === key)
+  const standing = await sideBySide(unchanged, async ({ path }) => {
+    const page = previous.pages[path]
+    return page !== undefined && (await areStanding(publicDir, previous, [path])) ? [[path, page] as const] : []
+  })
+  return new Map(standing.flat())
 }
 
 async function sourceOf(tree: NextTree, index: KnownFacts['index']): Promise<string> {

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
 import { GENERATOR } from '../base/version.ts'
+import { codedPaths } from '../contract/codings.ts'
 import type { Coverage, Restatements } from '../contract/ledger.ts'
 import {
   DATASET_PATH,
@@ -36,6 +37,7 @@ import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
 import { renderMetadata } from '../site/metadata.ts'
+import { PAGE_FILE } from '../site/release-page.ts'
 import { icebergEntries, listedSizes, type Site } from './iceberg.ts'
 import { pointerPath, revisionPath } from './periods.ts'
 
@@ -49,6 +51,8 @@ export interface Entry {
   sameAs?: string
   bytes?: number
   sha256?: string
+  /** The path of the text that this file is a compressed form of. Copies may lack it. */
+  codes?: string
   /** True if the file may be missing: it was removed with a withdrawn release, or older versions did not make it. */
   isOptional?: boolean
 }
@@ -73,8 +77,11 @@ export function publication(facts: Facts): Entry[] {
   const current = currentEntry(index)
   const manifest = current && manifests.get(current.release)
   if (current === undefined || manifest === undefined) return []
+  const rendered = new Set(pages.map(({ path }) => path))
   const entries: Entry[] = [
-    ...index.releases.flatMap((entry) => releaseEntries(entry, manifests.get(entry.release))),
+    ...index.releases
+      .flatMap((entry) => releaseEntries(entry, manifests.get(entry.release)))
+      .filter(({ path }) => !rendered.has(path)),
     ...periodEntries(coverage, index),
     { path: RESTATEMENTS_PATH, text: () => toJson(restatements) },
     { path: COVERAGE_PATH, text: () => toJson(coverage) },
@@ -83,11 +90,18 @@ export function publication(facts: Facts): Entry[] {
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
     ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest)),
-    ...pages.map(({ path, text }) => ({ path, text: () => text })),
+    ...pages.map((page) => ({ path: page.path, text: () => page.text })),
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, api) },
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
   ]
-  return entries.sort((one, other) => stepOf(one) - stepOf(other))
+  return entries.flatMap(withCodings).sort((one, other) => stepOf(one) - stepOf(other))
+}
+
+/** An entry and its compressed forms, which are verified with it. */
+function withCodings(entry: Entry): Entry[] {
+  const { path, text } = entry
+  if (text === undefined) return [entry]
+  return [entry, ...codedPaths(path).map((coded) => ({ path: coded, codes: path, isOptional: true }))]
 }
 
 /** The files of the Iceberg table; none if there is no address that it could tell. */
@@ -126,12 +140,13 @@ export function pointerEntries(index: ReleaseIndex, current: ReleaseEntry): Entr
   ]
 }
 
-/** The files of a release, without data files if it was dropped; only the tombstone if it was withdrawn. */
+/** The files of a release, without data files if it was dropped; only the tombstone and its page if it was withdrawn. */
 export function releaseEntries(entry: ReleaseEntry, manifest: Manifest | undefined): Entry[] {
   const place = releasePath(entry.release)
   const { withdrawal } = entry
   if (withdrawal !== undefined) {
-    return [{ path: `${place}/${TOMBSTONE_FILE}`, text: () => toJson(tombstoneOf(entry, withdrawal)) }]
+    const tombstone = { path: `${place}/${TOMBSTONE_FILE}`, text: () => toJson(tombstoneOf(entry, withdrawal)) }
+    return [tombstone, { path: `${place}/${PAGE_FILE}`, isOptional: true }]
   }
   if (manifest === undefined) return []
   const resources = manifest.files.map(({ path, bytes, sha256 }) => ({ path, bytes, sha256 }))

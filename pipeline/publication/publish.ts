@@ -33,6 +33,7 @@ import {
 import { readRestatements } from '../release/ledger.ts'
 import { type LoadedRelease, readManifest } from '../release/verify.ts'
 import { renderEmbeddingsModels } from '../site/api.ts'
+import { stageCodings } from './codings.ts'
 import { strayFiles } from './compare.ts'
 import { followReleases } from './follow.ts'
 import { followHistory } from './follow-history.ts'
@@ -283,5 +284,9 @@ async function eraseRestatements(tree: NextTree, { releases }: ReleaseIndex): Pr
 
 async function stageEntry(tree: NextTree, { path, text, target }: Entry): Promise<void> {
   if (target !== undefined) await tree.link(path, target)
-  else if (text !== undefined) await tree.replace(path, text())
+  else if (text !== undefined) {
+    const content = Buffer.from(text())
+    await tree.replace(path, content)
+    await stageCodings(tree, path, content)
+  }
 }

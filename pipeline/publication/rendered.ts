@@ -1,23 +1,37 @@
 import { hash } from 'node:crypto'
+import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
+import { publishedPath } from '../contract/published-paths.ts'
 import type { Page } from '../site/layout.ts'
 
 const RENDERED_FILE = 'pages.json'
 
-const Texts = z.record(z.string(), z.string())
+const RenderedPage = z.object({
+  /** SHA-256 of the text. */
+  sha256: z.string(),
+  /** Of a page that has one: the hash of all that its text is made from. */
+  key: z.string().optional(),
+  /** Of the published file. Undefined if there was none. */
+  stamp: z.string().optional(),
+})
+type RenderedPage = z.infer<typeof RenderedPage>
 
-/** What the last build rendered. A cache in the state folder: a published file is taken for it only if its hash is right. */
+/** What the last build rendered: a cache in the state folder. */
 const Rendered = z.object({
   /** The hash of what the texts were rendered from. */
   source: z.string(),
-  /** SHA-256 by path. */
-  texts: Texts,
+  /** The hash of the code that rendered them. */
+  code: z.string(),
+  /** By path. */
+  pages: z.record(z.string(), RenderedPage),
   /** The browser's scripts: the hash of their sources, and the path of each entry. */
-  scripts: z.object({ source: z.string(), names: Texts, paths: z.array(z.string()) }),
+  scripts: z.object({ source: z.string(), names: z.record(z.string(), z.string()), paths: z.array(z.string()) }),
+  /** Assets that only the pages before these load. They go when pages are rendered again. */
+  retired: z.array(z.string()).default([]),
 })
 export type Rendered = z.infer<typeof Rendered>
 
@@ -26,25 +40,74 @@ export async function readRendered(stateDir: string): Promise<Rendered | undefin
   return Rendered.safeParse(jsonIfAny(await readTextIfAny(join(stateDir, RENDERED_FILE)))).data
 }
 
+/** Notes rendered pages, and those of before that stand. Call it when all are published. */
 export async function noteRendered(
-  stateDir: string,
-  { pages, ...rest }: Omit<Rendered, 'texts'> & { pages: readonly Page[] },
-  files: Files,
+  { stateDir, publicDir, files }: { stateDir: string; publicDir: string; files: Files },
+  made: Omit<Rendered, 'pages'>,
+  { pages, standing }: { pages: readonly Page[]; standing: ReadonlyMap<string, RenderedPage> },
 ): Promise<void> {
-  const texts = Object.fromEntries(pages.map(({ path, text }) => [path, hash('sha256', text)]))
-  await replaceFile(files, join(stateDir, RENDERED_FILE), toJson({ ...rest, texts } satisfies Rendered))
+  const rendered = pages.map(({ path, text, key }): [string, RenderedPage] => [
+    path,
+    { sha256: hash('sha256', text), key },
+  ])
+  const noted = [...standing, ...rendered].map(([path, page]) => [
+    path,
+    { ...page, stamp: stampOf(join(publicDir, path)) },
+  ])
+  const content: Rendered = { ...made, pages: Object.fromEntries(noted) }
+  await replaceFile(files, join(stateDir, RENDERED_FILE), toJson(content))
+}
+
+/** Whether each of these pages is published as it was rendered. */
+export async function areStanding(
+  publicDir: string,
+  { pages }: Pick<Rendered, 'pages'>,
+  paths: readonly string[],
+): Promise<boolean> {
+  const standing = await sideBySide(paths, (path) => isStanding(publicDir, path, pages[path]))
+  return !standing.includes(false)
+}
+
+/** The assets named by a hash that only the previous pages load, and those that only the pages before them did. */
+export function sortAssets(
+  previous: Rendered | undefined,
+  pages: readonly Page[],
+): { retired: string[]; outdated: string[] } {
+  const loaded = new Set(pages.map(({ path }) => path))
+  const before = Object.keys(previous?.pages ?? {}).filter((path) => publishedPath(path).cache === 'hashed')
+  const retired = before.filter((path) => !loaded.has(path))
+  const kept = new Set([...loaded, ...retired])
+  return { retired, outdated: (previous?.retired ?? []).filter((path) => !kept.has(path)) }
 }
 
 /** The published texts at these paths; undefined unless each is there and is the one that was rendered. */
 export async function standingPages(
   publicDir: string,
-  { texts }: Rendered,
+  { pages }: Rendered,
   paths: readonly string[],
 ): Promise<Page[] | undefined> {
-  const pages = await sideBySide(paths, async (path): Promise<Page[]> => {
+  const found = await sideBySide(paths, async (path): Promise<Page[]> => {
     const text = await readTextIfAny(join(publicDir, path))
-    return text !== undefined && hash('sha256', text) === texts[path] ? [{ path, text }] : []
+    return text !== undefined && hash('sha256', text) === pages[path]?.sha256 ? [{ path, text }] : []
   })
-  const standing = pages.flat()
+  const standing = found.flat()
   return standing.length === paths.length ? standing : undefined
+}
+
+async function isStanding(publicDir: string, path: string, page: RenderedPage | undefined): Promise<boolean> {
+  if (page === undefined) return false
+  const place = join(publicDir, path)
+  if (page.stamp !== undefined && page.stamp === stampOf(place)) return true
+  const text = await readTextIfAny(place)
+  return text !== undefined && hash('sha256', text) === page.sha256
+}
+
+/**
+ * Changes when a file is replaced or written to: no program can set its change time back. So an equal stamp is enough, and
+ * the file is not read. Undefined if there is no file, or if its file system counts whole seconds, in which it may change twice.
+ */
+function stampOf(path: string): string | undefined {
+  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+  if (stats === undefined || !stats.isFile() || stats.ctimeNs % 1_000_000_000n === 0n) return undefined
+  return `${stats.dev}-${stats.ino}-${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}`
 }

@@ -22,6 +22,7 @@ import { TOMBSTONE_FILE, Tombstone, tombstoneOf } from '../contract/tombstone.ts
 import { readHistoryReleases } from '../release/history-table.ts'
 import { standingReleases, withStatus } from '../release/index.ts'
 import { readBack } from '../release/read-back.ts'
+import { PAGE_FILE } from '../site/release-page.ts'
 import { strayFiles, verifyFile } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
 import { releaseEntries } from './publication.ts'
@@ -62,7 +63,7 @@ export async function removeWithdrawn(tree: NextTree, index: ReleaseIndex, datab
   const withdrawn = index.releases.filter(({ withdrawal }) => withdrawal !== undefined)
   const found = await sideBySide(withdrawn, async ({ release }) => {
     const names = (await namesIn(join(tree.folder.publicDir, releasePath(release)))).sort()
-    return { release, names: names.filter((name) => name !== TOMBSTONE_FILE) }
+    return { release, names: names.filter((name) => name !== TOMBSTONE_FILE && name !== PAGE_FILE) }
   })
   const readable = await withRows(tree, found, database)
   const revisions = await revisionsOf(tree, readable, standingReleases(index), database)
@@ -86,7 +87,7 @@ async function withRows(
   return withdrawn.filter(hasRows).map(({ release }) => release)
 }
 
-/** Throws `BuildError` unless a withdrawn release has its tombstone and nothing else. */
+/** Throws `BuildError` unless a withdrawn release has its tombstone and nothing else, but for a page. */
 export async function verifyWithdrawn(root: string, entry: ReleaseEntry): Promise<void> {
   const entries = releaseEntries(entry, undefined)
   if (entries.length === 0)

@@ -1,7 +1,8 @@
-import { counted, formatTokens } from '../base/numbers.ts'
+import { counted } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { CoverageDay } from '../contract/ledger.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
+import { dayPath } from './day-path.ts'
 
 /** Restated days count as final; days without rows are always missing. */
 export type DayMark = 'final' | 'provisional' | 'restated' | 'missing'
@@ -57,8 +58,15 @@ ${items}</ul>
 `
 }
 
-/** One year, a column per week, Monday at the top. Titles only where the page has room. */
-export function yearCalendar(year: string, days: readonly MarkedDay[], { areTitled }: { areTitled: boolean }): Html {
+/**
+ * One year, a column per week, Monday at the top. Cells of days with rows lead to their pages, by pointer alone. Titles only
+ * where the page has room.
+ */
+export function yearCalendar(
+  year: string,
+  days: readonly MarkedDay[],
+  { root, areTitled }: { root: string; areTitled: boolean },
+): Html {
   const start = `${year}-01-01`
   const labels = MONTHS.map((name, month) => {
     const first = `${year}-${String(month + 1).padStart(2, '0')}-01`
@@ -70,17 +78,19 @@ export function yearCalendar(year: string, days: readonly MarkedDay[], { areTitl
   const cells = days.map((day) => {
     const [x, y] = [LEFT + weekOf(day.date, start) * PITCH, TOP + weekdayOf(day.date) * PITCH]
     const place = html`<use href="#${day.mark}" x="${x}" y="${y}"`
-    return areTitled ? html`${place}><title>${describeDay(day)}</title></use>\n` : html`${place}/>\n`
+    const cell = areTitled ? html`${place}><title>${describeDay(day)}</title></use>` : html`${place}/>`
+    return day.mark === 'missing'
+      ? html`${cell}\n`
+      : html`<a href="${root}${dayPath(day.date)}" tabindex="-1">${cell}</a>\n`
   })
-  return html`<svg class="calendar" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" aria-labelledby="calendar-${year}">
-<title id="calendar-${year}">The days of ${year}: ${summary(days)}. The tables below say the same.</title>
+  return html`<p class="visually-hidden">The days of ${year}: ${summary(days)}. The pages of the months list them.</p>
+<svg class="calendar" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" aria-hidden="true">
 ${labels}${weekdays}${cells}</svg>
 `
 }
 
-function describeDay({ date, mark, rows, total_tokens, revision, old_counts }: MarkedDay): string {
-  if (mark === 'missing') return `${date}: missing`
-  return `${date}: ${mark}${old_counts ? ', old counts' : ''}, ${counted(rows, 'row')}, ${formatTokens(BigInt(total_tokens))} tokens, revision ${revision ?? 0}`
+function describeDay({ date, mark, old_counts }: MarkedDay): string {
+  return `${date}: ${mark}${old_counts ? ', old counts' : ''}`
 }
 
 /** `31 final, 1 missing`. */
@@ -89,7 +99,8 @@ export function summary(days: readonly MarkedDay[]): string {
   return counts.flatMap(([mark, count]) => (count === 0 ? [] : `${count} ${mark}`)).join(', ')
 }
 
-function weekdayOf(date: UtcDate): number {
+/** Counted from Monday. */
+export function weekdayOf(date: UtcDate): number {
   return ((daysBetween(SOME_MONDAY, date) % 7) + 7) % 7
 }
 

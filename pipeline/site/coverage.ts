@@ -9,7 +9,8 @@ import { describeRange, toRanges } from '../dataset/old-counts.ts'
 import { PROVISIONAL } from '../release/documents/describe.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { calendarLegend, dayShapes, type MarkedDay, summary, yearCalendar } from './calendar.ts'
-import { scrollable } from './elements.ts'
+import { coveredDays, dayPath } from './day-path.ts'
+import { dateElement, instantElement, scrollable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { factList, table } from './table.ts'
@@ -46,7 +47,7 @@ function overview(facts: SiteFacts, days: readonly MarkedDay[], years: readonly 
   const lastDate = days.at(-1)?.date ?? coverage.end_date
   const newestFirst = years.toReversed()
   const main = html`<h1>Coverage</h1>
-<p>Which days the dataset has, from ${coverage.start_date} to ${lastDate}, as of ${coverage.as_of}. ${timing}</p>
+<p>Which days the dataset has, as of ${instantElement(coverage.as_of)}. It begins on ${dateElement(coverage.start_date)} and ends on ${dateElement(lastDate)}. ${timing}</p>
 ${factList([
   ['Days with rows', `${formatInteger(covered)} of ${formatInteger(total)}`, share],
   ...(isRuled(manifest) ? [] : [['Provisional from', coverage.provisional_from] as const]),
@@ -83,12 +84,24 @@ function rankedPeriods({ weekly, monthly }: Coverage): [string, string, string][
 }
 
 export function completeness({ days }: Coverage): { total: number; covered: number } {
-  return { total: days.length, covered: days.filter(({ status }) => status !== 'missing').length }
+  return { total: days.length, covered: coveredDays({ days }).length }
 }
 
 function calendarOf(year: string, days: readonly MarkedDay[]): Html {
   return html`<h3><a href="${yearPath(year)}">${year}</a></h3>
-${scrollable(`Calendar of ${year}`, yearCalendar(year, days, { areTitled: true }))}`
+${calendar(year, days, 'coverage.html')}`
+}
+
+/** The cells lead to days by pointer alone: a keyboard would stop 365 times. The months below are for all. */
+function calendar(year: string, days: readonly MarkedDay[], path: string): Html {
+  const months = [...new Set(days.map(({ date }) => date.slice(0, 7)))].map((month) => {
+    const page = path === yearPath(year) ? '' : yearPath(year)
+    return html`<li><a href="${page}#m${month}">${month}</a></li>\n`
+  })
+  const drawn = yearCalendar(year, days, { root: rootFrom(path), areTitled: path === 'coverage.html' })
+  return html`${scrollable(`Calendar of ${year}`, drawn)}<ul class="years" aria-label="Days of ${year} by month">
+${months}</ul>
+`
 }
 
 function olderYears(years: readonly [string, MarkedDay[]][]): Html {
@@ -159,9 +172,8 @@ function yearPage({ manifest }: SiteFacts, year: string, days: readonly MarkedDa
   const months = [...Map.groupBy(days, ({ date }) => date.slice(0, 7))].toReversed()
   const main = html`<p class="trail"><a href="${root}coverage.html">Coverage</a></p>
 <h1>Days of ${year}</h1>
-<p>Each day has a file of its own, with the rows of its newest revision; older revisions stay where they are, below
-<code>daily/DATE/rN.csv</code>.</p>
-${dayShapes()}${calendarLegend(days)}${scrollable(`Calendar of ${year}`, yearCalendar(year, days, { areTitled: false }))}${months.map(([month, own], position) => monthOf(month, own, root, position === 0))}`
+<p>The page of each day has its ranking, its revisions and their files.</p>
+${dayShapes()}${calendarLegend(days)}${calendar(year, days, path)}${months.map(([month, own], position) => monthOf(month, own, root, position === 0))}`
   const title = `Days of ${year}`
   const description = `Status, rows, tokens, revision and file of each day of ${year}.`
   return renderPage({ path, title, description, main }, manifest)
@@ -170,11 +182,12 @@ ${dayShapes()}${calendarLegend(days)}${scrollable(`Calendar of ${year}`, yearCal
 function monthOf(month: string, days: readonly MarkedDay[], root: string, isOpen: boolean): Html {
   const rows = days.map(({ date, mark, reason, rows, total_tokens, revision, old_counts }) => {
     if (mark === 'missing') return [date, `missing: ${reason === null ? 'unknown' : REASONS[reason]}`, '', '', '']
-    const link = html`<a href="${root}${DATASET_PATH}/daily/${date}.csv">${date}</a>`
-    return [link, old_counts ? `${mark}, old counts` : mark, revision ?? '', rows, formatInteger(BigInt(total_tokens))]
+    const link = html`<a href="${root}${dayPath(date)}">${date}</a>`
+    const status = old_counts ? `${mark}, old counts` : mark
+    return [link, status, revision ?? '', rows, formatInteger(BigInt(total_tokens))]
   })
   return html`<details id="m${month}"${isOpen ? html` open` : html``}>
 <summary>${month} <span class="quiet">${summary(days)}</span></summary>
-${table(`Days of ${month}`, { words: ['Day', 'Status'], numbers: ['Revision', 'Rows', 'Tokens'] }, rows)}</details>
+${table(`Days of ${month}`, { words: ['Date', 'Status'], numbers: ['Revision', 'Rows', 'Tokens'] }, rows)}</details>
 `
 }

@@ -5,12 +5,17 @@ import { sideBySide } from '../base/side-by-side.ts'
 import type { Coverage, Restatement } from '../contract/ledger.ts'
 import { type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
+import { HISTORY_PATHS } from '../contract/published-paths.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
 import type { PeriodRows } from '../contract/tables.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
+import { fromFirstDate } from '../dataset/coverage.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { readModels } from '../dataset/models-file.ts'
+import { type DateVersion, readDateVersions } from '../release/date-versions.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
+import { standingReleases } from '../release/index.ts'
 import { PAGE_FILE } from './release-page.ts'
 
 /** The published facts that all pages outside releases are rendered from. Equal facts give equal bytes. */
@@ -24,9 +29,12 @@ export interface SiteFacts {
   /** Those that a day names. */
   models: readonly ModelFacts[]
   index: ReleaseIndex
+  /** The releases that stand and have a page. */
   paged: ReadonlySet<ReleaseName>
   coverage: Coverage
   restatements: readonly Restatement[]
+  /** The versions of each date that changed after it was first published, by the history. */
+  versions: ReadonlyMap<UtcDate, readonly DateVersion[]>
 }
 
 /** What is known of a release before its pages are rendered. */
@@ -49,11 +57,14 @@ export async function readFacts(
     : modelFacts({ rows, periods: undefined })
   const models = listed.filter(({ days }) => days > 0)
   const release = `${place}/`
-  return { ...known, dataset: describeDataset(manifest), release, models, paged }
+  // Version 0.1.0 published days before the first one, all of them missing.
+  const coverage = fromFirstDate(known.coverage)
+  const versions = await readDateVersions(database, join(rootOf(HISTORY_PATHS.parquet), HISTORY_PATHS.parquet))
+  return { ...known, coverage, dataset: describeDataset(manifest), release, models, paged, versions }
 }
 
-async function pagedReleases(rootOf: (path: string) => string, { releases }: ReleaseIndex): Promise<Set<ReleaseName>> {
-  const names = await sideBySide(releases, async ({ release }) => {
+async function pagedReleases(rootOf: (path: string) => string, index: ReleaseIndex): Promise<Set<ReleaseName>> {
+  const names = await sideBySide(standingReleases(index), async (release) => {
     const place = releasePath(release)
     return (await statsIfAny(join(rootOf(place), place, PAGE_FILE))) === undefined ? [] : [release]
   })

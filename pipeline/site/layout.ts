@@ -7,23 +7,26 @@ import { siteUrl } from './site-url.ts'
 export interface Page {
   path: string
   text: string
+  /** A hash of all that the text is made from. A page without one is rendered by every build. */
+  key?: string
 }
 
 export interface PageContent {
   path: string
+  /** What links begin with. A page that is sent in place of others needs an absolute one. */
+  root?: string
   title: string
   description: string
   head?: Html
   main: Html
 }
 
-export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license' | 'attribution' | 'tables' | 'end_date'>
+export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license' | 'tables' | 'end_date'>
 
 /** A complete document. All links are relative, so any host will do. */
 export function renderPage(content: PageContent, masthead: Masthead): Page {
-  const { path, main } = content
-  const root = rootFrom(path)
-  const { publisher, synthetic, license, attribution } = masthead
+  const { path, main, root = rootFrom(path) } = content
+  const { publisher, synthetic, license } = masthead
   const text = html`<!doctype html>
 <html lang="en">
 <head>
@@ -42,7 +45,7 @@ ${pagesOf(masthead).map(({ href, name }) => html`<a href="${root}${href}"${curre
 <main id="main" tabindex="-1">
 ${main}</main>
 <footer>
-<p>License: <a href="${license.path}" rel="license">${license.title}</a>. ${attribution}</p>
+<p>License: <a href="${license.path}" rel="license">${license.title}</a>. Source: ${publisher.name} (${publisher.url}). <a href="${root}index.html#cite">How to cite</a></p>
 <p>Published by <a href="${publisher.url}">${publisher.name}</a> (${publisher.contact}). Feeds: <a href="${root}feed.atom">Atom</a>, <a href="${root}feed.json">JSON</a>.</p>
 </footer>
 </body>
@@ -52,8 +55,7 @@ ${main}</main>
 }
 
 /** The canonical URL is the publisher's, even in copies. */
-function headOf({ path, title, description, head }: PageContent, { publisher }: Masthead): Html {
-  const root = rootFrom(path)
+function headOf({ path, title, description, head, root = rootFrom(path) }: PageContent, { publisher }: Masthead): Html {
   const address = siteUrl(publisher, path.replace(/(^|\/)index\.html$/, '$1'))
   const whole = title === publisher.title ? title : `${title} · ${publisher.title}`
   return html`<title>${whole}</title>
@@ -87,6 +89,19 @@ function current(path: string, href: string): Html {
   if (path === href) return html` aria-current="page"`
   const [folder] = href.split('/')
   return path.startsWith(`${folder}/`) ? html` aria-current="true"` : html``
+}
+
+/** A page whose text is rendered when it is first asked for. */
+export function lazyPage(path: string, key: string, render: () => Page): Page {
+  let rendered: string | undefined
+  return {
+    path,
+    key,
+    get text() {
+      rendered ??= render().text
+      return rendered
+    },
+  }
 }
 
 /** The path from a page up to the public folder: empty or a number of `../`. */

@@ -17,7 +17,8 @@ export interface LeaderboardTable {
   hasMovement: boolean
   /** Undefined if there is nothing that tokens could be compared with. */
   changeOf: ((row: LeaderboardRow) => string) | undefined
-  firstSeen: (row: LeaderboardRow) => UtcDate | undefined
+  /** Undefined if the table does not say it. */
+  firstSeen: ((row: LeaderboardRow) => UtcDate | undefined) | undefined
 }
 
 interface Column {
@@ -57,6 +58,7 @@ function columnsOf({ noun, board, isAtLeast, nameOf, hasMovement, changeOf, firs
   const [widest = 0n] = rows.map(({ tokens, rank }) => (rank === 1 ? tokens : 0n))
   const hidden = (text: string) => html`<span class="visually-hidden">${text}</span>`
   const movement: Column = { name: 'move', head: hidden('Places moved'), cell: movementOf, total: '' }
+  const seen: Column = { name: 'seen', head: html`First seen`, cell: (row) => firstSeen?.(row) ?? '', total: '' }
   const change: Column = { name: 'change', head: html`Change`, cell: (row) => changeOf?.(row) ?? '', total: '' }
   return [
     { name: 'rank', head: html`Rank`, cell: ({ rank }) => `${rank ?? ''}`, total: '' },
@@ -76,7 +78,7 @@ function columnsOf({ noun, board, isAtLeast, nameOf, hasMovement, changeOf, firs
     },
     { name: 'share-bar', head: hidden('Share as a bar'), cell: (row) => bar(row, widest), total: '' },
     ...(changeOf === undefined ? [] : [change]),
-    { name: 'seen', head: html`First seen`, cell: (row) => firstSeen(row) ?? '', total: '' },
+    ...(firstSeen === undefined ? [] : [seen]),
   ]
 }
 

@@ -4,6 +4,7 @@ import type { ModelFacts } from '../contract/model-facts.ts'
 import { LATEST_PATH } from '../contract/published-paths.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
+import { lastDateOf } from '../contract/tables.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
@@ -11,12 +12,13 @@ import { type Authors, authorsOf } from './authors.ts'
 import { familyOf } from './chart/rows.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
-import { type Page, renderPage, rootFrom } from './layout.ts'
-import { rankCharts, tokensChart } from './model-charts.ts'
+import { lazyPage, type Page, renderPage, rootFrom } from './layout.ts'
+import { chartDates, rankChart, rankSeries, tokensChart } from './model-charts.ts'
 import { modelPath } from './model-path.ts'
 import { authorLink } from './models.ts'
 import { byMonth, tokensByMonth } from './months.ts'
 import { type Standing, standings, WINDOW_DAYS } from './neighbors.ts'
+import { hashesUpTo, pageKeys } from './page-key.ts'
 import { factList, table } from './table.ts'
 
 interface Whole {
@@ -25,13 +27,40 @@ interface Whole {
   families: Map<string, string[]>
   authors: Authors
   standingOf: (slug: string, last: UtcDate) => Standing
-  rankChartOf: ReturnType<typeof rankCharts>
+  ranksOf: ReturnType<typeof rankSeries>
 }
 
 /** A page for each model that a day names. It stays as it is 28 days after the last of these days. */
 export function modelPages(facts: SiteFacts): Page[] {
   const whole = lookAtAll(facts)
-  return facts.models.map((model) => modelPage(model, whole, facts))
+  const keyOf = pageKeys(facts.manifest)
+  const shownBy = shownFacts(whole, facts)
+  return facts.models.map((model) => {
+    return lazyPage(modelPath(model.model_permaslug), keyOf(shownBy(model)), () => modelPage(model, whole, facts))
+  })
+}
+
+/** All that the page of a model shows, with a hash in place of the rows. */
+function shownFacts(
+  { families, authors, ranksOf, appearances }: Whole,
+  { coverage, manifest }: SiteFacts,
+): (model: ModelFacts) => unknown {
+  const hashes = hashesUpTo(coverage.days)
+  return (model) => {
+    const { model_permaslug: slug, first_date, last_date } = model
+    const { to: end } = chartDates(first_date, last_date, manifest.end_date)
+    // Its last month has shares of all tokens.
+    const [last = end] = [end, lastDateOf('monthly', last_date)].toSorted().reverse()
+    const rows = hashes.get(last < manifest.end_date ? last : manifest.end_date)
+    const author = authors.keyOf(slug)
+    const family = families.get(familyOf(slug))
+    // Weeks may change without their days.
+    const { grain, periods, values } = ranksOf(model, appearances.get(slug) ?? [])
+    const ranks = grain === 'week' && [values, periods.map(({ days }) => days)]
+    const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)
+    const name = author && authors.nameOf(author)
+    return { model, end, rows, author: name, family, ranks, hasModels, isRuled: isRuled(manifest) }
+  }
 }
 
 function lookAtAll(facts: SiteFacts): Whole {
@@ -43,7 +72,7 @@ function lookAtAll(facts: SiteFacts): Whole {
     families: Map.groupBy(slugs, familyOf),
     authors: authorsOf(models),
     standingOf: standings(rows),
-    rankChartOf: rankCharts(facts),
+    ranksOf: rankSeries(facts),
   }
 }
 
@@ -64,7 +93,7 @@ ${tokensChart(model, list, manifest.end_date)}<p class="quiet">A gap is a day on
 </section>
 <section aria-labelledby="months">
 <h2 id="months">Rank and share</h2>
-${whole.rankChartOf(model, list)}${monthsTable(list, whole.months)}</section>
+${rankChart(model, whole.ranksOf(model, list))}${monthsTable(list, whole.months)}</section>
 ${neighborsOf(slug, standing, last_date, root)}${familySection(slug, whole, root)}${aliasesOf(model)}<section aria-labelledby="data">
 <h2 id="data">Data</h2>
 <p>The newest release has the tokens of each day as <a href="${root}${LATEST_PATH}/rankings-daily.csv">CSV</a> and in the formats that the

@@ -5,14 +5,15 @@ import type { SiteFacts } from './facts.ts'
 import { rootFrom } from './layout.ts'
 import { PAGE_FILE } from './release-page.ts'
 
-/** Links to the release page, or to the manifest of older releases. A withdrawn one is struck out, a dropped one named so. */
+/** Links to the release page, or to the manifest of older releases. A withdrawn one is struck out, a dropped one named as such. */
 export function releaseLink(
   { release, path, status, dropped }: ReleaseEntry,
   { paged }: Pick<SiteFacts, 'paged'>,
   from: string,
 ): Html {
-  if (status === 'withdrawn') return html`<s>${release}</s>`
-  const file = paged.has(release) ? PAGE_FILE : MANIFEST_FILE
+  const isWithdrawn = status === 'withdrawn'
+  const file = isWithdrawn || paged.has(release) ? PAGE_FILE : MANIFEST_FILE
   const link = html`<a href="${rootFrom(from)}${DATASET_PATH}/${path}${file}">${release}</a>`
+  if (isWithdrawn) return html`<s>${link}</s>`
   return dropped ? html`${link} (dropped)` : link
 }

@@ -5,14 +5,18 @@ import { changelogPages } from './changelog.ts'
 import { codeSection } from './code.ts'
 import { coveragePages } from './coverage.ts'
 import { renderCrawlerFiles } from './crawlers.ts'
+import { dayPages } from './days.ts'
 import { embedPage } from './embed.ts'
 import { explorePage } from './explore.ts'
 import type { SiteFacts } from './facts.ts'
 import { landingPage } from './landing.ts'
 import type { Page } from './layout.ts'
 import { leaderboardPages } from './leaderboards.ts'
+import { listingPage } from './listing.ts'
 import { modelPages } from './model-page.ts'
 import { modelsPages } from './models.ts'
+import { notFoundPage } from './not-found.ts'
+import { tombstonePages } from './tombstone-page.ts'
 
 /** Renders the pages outside the releases, and their assets. */
 export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle): Page[] {
@@ -25,8 +29,12 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
     ...modelsPages(facts, names['models.ts']),
     ...modelPages(facts),
     ...authorPages(facts),
+    ...dayPages(facts),
     ...coveragePages(facts),
     ...changelogPages(facts),
+    listingPage(facts),
   ]
-  return [...scripts, ...renderAssets(), ...pages, ...renderCrawlerFiles(manifest, pages)]
+  // Search engines need not list these.
+  const unlisted = [notFoundPage(manifest), ...tombstonePages(facts)]
+  return [...scripts, ...renderAssets(), ...pages, ...unlisted, ...renderCrawlerFiles(manifest, pages)]
 }

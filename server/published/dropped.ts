@@ -8,7 +8,6 @@ import type { Table } from '../../pipeline/contract/tables.ts'
 import { ApiError } from '../base/errors.ts'
 import { fingerprint } from '../base/followed-file.ts'
 import { readManifest } from './file-facts.ts'
-import { weights } from './negotiation.ts'
 
 /** A data file that is gone because its release was dropped. */
 export interface DroppedFile {
@@ -65,11 +64,4 @@ documents are still there, and <a href="/${HISTORY_PATHS.parquet}">history.parqu
 </body>
 </html>
 `.text
-}
-
-/** Whether a client asks for pages, as browsers do. Programs that take anything get JSON, as with all errors. */
-export function prefersPage(accept: string | undefined): boolean {
-  const types = weights(accept ?? '')
-  const page = types.get('text/html') ?? 0
-  return page > (types.get('application/json') ?? types.get('application/*') ?? types.get('*/*') ?? 0)
 }

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { DATASET_PATH } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
-import { gzipPathOf } from './file-facts.ts'
-import { isUnreachable, wantedBy } from './public-files.ts'
+import { formPathsOf } from './coded-forms.ts'
+import { isUnreachable } from './missing.ts'
+import { wantedBy } from './public-files.ts'
 
 export interface Sight {
   path: string
@@ -53,7 +54,7 @@ function placeOf(root: string, { segments, release }: NonNullable<ReturnType<typ
 function sightOf(place: Place): Sight | undefined {
   try {
     const path = realpathSync.native(place.file)
-    const parts = [path, gzipPathOf(path), place.tombstone].filter((part) => part !== undefined)
+    const parts = [path, ...formPathsOf(path), ...(place.tombstone === undefined ? [] : [place.tombstone])]
     return { path, place, state: [path, ...parts.map(stampOf)].join(' ') }
   } catch (error) {
     if (isUnreachable(error)) return undefined

@@ -1,3 +1,4 @@
+import { CODINGS, type Coding as FileCoding } from '../../pipeline/contract/codings.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
 
 const WEIGHT = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/
@@ -21,6 +22,13 @@ export function weights(header: string): ReadonlyMap<string, number> {
   return header.length > LONGEST_KEPT ? parseWeights(header) : parsed.find(header, () => parseWeights(header))
 }
 
+/** Whether a client asks for pages, as browsers do. Programs that take anything get JSON, as with all errors. */
+export function prefersPage(accept: string | undefined): boolean {
+  const types = weights(accept ?? '')
+  const page = types.get('text/html') ?? 0
+  return page > 0 && page >= (types.get('application/json') ?? types.get('application/*') ?? types.get('*/*') ?? 0)
+}
+
 export type Coding = 'gzip' | 'identity'
 
 /** True to send gzip (RFC 9110 § 12.5.3). Identity wins with a greater weight or if nothing is acceptable. */
@@ -29,4 +37,18 @@ export function prefersGzip(acceptEncoding: string | undefined): boolean {
   const codings = weights(acceptEncoding)
   const gzip = codings.get('gzip') ?? codings.get('x-gzip') ?? codings.get('*') ?? 0
   return gzip > 0 && gzip >= (codings.get('identity') ?? 0)
+}
+
+/** The codings of a file to send if there are such forms of it, best first: as above, Brotli before gzip. */
+export function preferredCodings(acceptEncoding: string | undefined): readonly FileCoding[] {
+  if (acceptEncoding === undefined) return []
+  const accepted = weights(acceptEncoding)
+  const others = accepted.get('*') ?? 0
+  const weightOf = {
+    br: accepted.get('br') ?? others,
+    gzip: accepted.get('gzip') ?? accepted.get('x-gzip') ?? others,
+  } satisfies Record<FileCoding, number>
+  const least = accepted.get('identity') ?? 0
+  const codings = CODINGS.filter((coding) => weightOf[coding] > 0 && weightOf[coding] >= least)
+  return codings.sort((a, b) => weightOf[b] - weightOf[a])
 }

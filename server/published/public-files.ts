@@ -1,9 +1,11 @@
-import { lstat, realpath, stat } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import type { Coding } from '../../pipeline/contract/codings.ts'
 import { DATASET_PATH, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
+import { formFinder } from './coded-forms.ts'
 import { type DroppedFile, findDropped } from './dropped.ts'
-import { gzipPathOf } from './file-facts.ts'
+import { isUnreachable } from './missing.ts'
 import { fileOpener, type OpenFile } from './open-file.ts'
 import { isWithdrawn } from './tombstone.ts'
 
@@ -16,14 +18,15 @@ export type Found =
   | { kind: 'dropped'; file: DroppedFile }
 
 export interface Representation extends OpenFile {
-  coding?: 'gzip'
+  coding?: Coding
+  /** Whether the file has other forms, so that the answer depends on what the client accepts. */
   hasOther: boolean
 }
 
 export interface PublicFiles {
   find(urlPath: string): Promise<Found>
-  /** Opens what `find` found, as gzip if wished and available. The caller closes the handle. */
-  open(path: string, wished?: { gzip: boolean }): Promise<Representation>
+  /** Opens what `find` found, in the first of the wished codings that it has. The caller closes the handle. */
+  open(path: string, wished?: readonly Coding[]): Promise<Representation>
 }
 
 const NOTHING: Found = { kind: 'nothing' }
@@ -31,17 +34,8 @@ const INDEX = 'index.html'
 const RELEASES = `${DATASET_PATH}/releases`.split('/')
 
 export function publicFiles(root: string): PublicFiles {
-  const openPlain = fileOpener()
-
-  /** The listed gzip beside a file, if it still matches the manifest. */
-  async function openGzipOf({ path, gzipEtag }: OpenFile): Promise<OpenFile | undefined> {
-    const gzipPath = gzipPathOf(path)
-    if (gzipEtag === undefined || gzipPath === undefined || !(await isPlainFile(gzipPath))) return undefined
-    const twin = await openPlain(gzipPath)
-    if (twin.etag === gzipEtag) return twin
-    await twin.handle.close()
-    return undefined
-  }
+  const open = fileOpener()
+  const findForms = formFinder(root, open)
 
   /** What is not there: a data file of a dropped release, or nothing. */
   async function findMissing(segments: string[], release: ReleaseName | undefined): Promise<Found> {
@@ -66,18 +60,20 @@ export function publicFiles(root: string): PublicFiles {
 
   return {
     find,
-    async open(path, { gzip } = { gzip: false }) {
-      const plain = await openPlain(path)
-      let twin: OpenFile | undefined
+    async open(path, wished = []) {
+      const plain = await open(path)
+      let forms: Map<Coding, OpenFile>
       try {
-        twin = await openGzipOf(plain)
+        forms = await findForms(plain)
       } catch (error) {
         await plain.handle.close()
         throw error
       }
-      if (twin === undefined) return { ...plain, hasOther: false }
-      await (gzip ? plain : twin).handle.close()
-      return gzip ? { ...twin, path, coding: 'gzip', hasOther: true } : { ...plain, hasOther: true }
+      const coding = wished.find((each) => forms.has(each))
+      const form = coding && forms.get(coding)
+      const chosen = form ?? plain
+      for (const each of [plain, ...forms.values()]) if (each !== chosen) await each.handle.close()
+      return { ...chosen, path, hasOther: forms.size > 0, ...(coding === undefined ? {} : { coding }) }
     },
   }
 }
@@ -133,20 +129,4 @@ async function resolveInside(
     if (isUnreachable(error)) return undefined
     throw error
   }
-}
-
-/** Links are refused: their targets were not checked. */
-async function isPlainFile(path: string): Promise<boolean> {
-  try {
-    return (await lstat(path)).isFile()
-  } catch (error) {
-    if (isUnreachable(error)) return false
-    throw error
-  }
-}
-
-/** True if a file system error means that nothing is there. */
-export function isUnreachable(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  return ['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(String(code))
 }

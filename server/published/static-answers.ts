@@ -27,9 +27,18 @@ export const DOCUMENT_HEADERS = {
 }
 
 /** Documents load only files of this site. Pages say so too, except for framing, which needs a header. */
-const PAGE_POLICY = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'; object-src 'none'"
+const pagePolicy = (ancestors: string) =>
+  `default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors ${ancestors}; object-src 'none'`
 
-export const DOCUMENT_POLICIES = { 'content-security-policy': PAGE_POLICY, ...DOCUMENT_HEADERS }
+export const DOCUMENT_POLICIES = { 'content-security-policy': pagePolicy("'self'"), ...DOCUMENT_HEADERS }
+
+/** Other sites may show charts in frames. Such a page has nothing that could be clicked in the name of a person. */
+const EMBEDDED_POLICIES = { ...DOCUMENT_POLICIES, 'content-security-policy': pagePolicy('*') }
+
+function policiesOf(urlPath: string, path: string): Record<string, string> {
+  if (!isDocument(path)) return {}
+  return urlPath === '/embed.html' ? EMBEDDED_POLICIES : DOCUMENT_POLICIES
+}
 
 /** Describes the answer for a file. `location` is the path of the file itself, if links led to it. */
 export function describeFile(
@@ -55,7 +64,7 @@ export function describeFile(
     },
     contentHeaders: {
       'content-type': mediaType(path),
-      ...(isDocument(path) ? DOCUMENT_POLICIES : {}),
+      ...policiesOf(urlPath, path),
       ...(coding === undefined ? {} : { 'content-encoding': coding }),
     },
   }

@@ -13,6 +13,7 @@ it.each(SCENARIOS)('a $name renames nothing that was not flushed to disk', async
   const waiting = new Set<string>()
   const early = new Set<string>()
   const flushed: string[] = []
+  const unflushed = new Set<string>()
   // The note of a new chain lies in a folder that is new itself.
   let isNoteLost = false
   const unnoted: string[] = []
@@ -22,7 +23,7 @@ it.each(SCENARIOS)('a $name renames nothing that was not flushed to disk', async
   }
   const within = (folder: string) => (path: string) => path === folder || path.startsWith(folder + sep)
   await withEffects(
-    async ({ name, paths }, take) => {
+    async ({ name, paths, isMore }, take) => {
       await take()
       const [first = '', second = ''] = paths
       const made = name === 'copy' ? second : first
@@ -35,8 +36,9 @@ it.each(SCENARIOS)('a $name renames nothing that was not flushed to disk', async
       if (name === 'rename' && second === join(staging, 'new-chain.json')) isNoteLost = true
       if (name === 'remove') forget(within(first))
       if (name === 'rename') {
-        // It flushes the folder that it renames into.
-        forget((path) => path === dirname(second))
+        // It flushes the folder that it renames into, or leaves that to the next move into it.
+        if (isMore === true) unflushed.add(dirname(second))
+        else for (const places of [waiting, unflushed]) places.delete(dirname(second))
         for (const path of [...waiting].filter(within(first))) early.add(path.slice(workspace.root.length))
         forget(within(first))
       }
@@ -45,6 +47,7 @@ it.each(SCENARIOS)('a $name renames nothing that was not flushed to disk', async
   )
   await removeWorkspace(workspace)
   expect([...early]).toEqual([])
+  expect([...unflushed].filter((folder) => !folder.startsWith(join(staging, 'removed')))).toEqual([])
   expect(unnoted).toEqual([])
   expect(flushed.length).toBeGreaterThan(1)
 })

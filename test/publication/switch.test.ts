@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
+import { isCoding } from '../../pipeline/contract/codings.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
+import { wrongCodings } from '../support/codings.ts'
 import { SCENARIOS, type Scenario } from '../support/fault-scenarios.ts'
 import { assertWhole } from '../support/fault-trials.ts'
 import { withEffects } from '../support/faults.ts'
@@ -68,6 +70,7 @@ it.each(switching)(
         // Nothing that came earlier has touched what is published.
         if (seen.length === 0) expect(await published(workspace)).toEqual(before)
         await assertWhole(workspace)
+        expect(await wrongCodings(workspace.publicDir)).toEqual([])
         seen.push(await outcomeOf(workspace))
         isLooking = false
       })
@@ -122,7 +125,8 @@ it('a build switches in the documented order', async () => {
   await watch(scenario, workspace, (happening) => {
     const target = publishedPath(workspace, happening.paths[1])
     if (!isRename(workspace, happening) || target === undefined) return
-    const step = ORDER.find(([, pattern]) => pattern.test(target))?.[0] ?? target
+    const text = target.replace(/\.(br|gz)$/, (ending) => (isCoding(target) ? '' : ending))
+    const step = ORDER.find(([, pattern]) => pattern.test(text))?.[0] ?? target
     if (steps.at(-1) !== step) steps.push(step)
   })
   await removeWorkspace(workspace)

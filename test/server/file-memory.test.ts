@@ -37,6 +37,7 @@ test.each<[string, string, (at: (name: string) => string) => Promise<unknown>]>(
   ['becomes a link', '/data.csv', (at) => rm(at('data.csv')).then(() => symlink('new/data.csv', at('data.csv')))],
   ['is reached by a link that leads elsewhere now', '/latest/data.csv', pointAtNew],
   ['has a gzip beside it now', '/data.csv', (at) => writeFile(at('data.csv.gz'), '')],
+  ['has a Brotli form beside it now', '/page.html', (at) => writeFile(at('page.html.br'), '')],
   [
     'is of a release that was withdrawn',
     `/${RELEASES}/${RELEASE}/a.csv`,
@@ -59,7 +60,7 @@ test('does not keep a file that changed while it was read', async () => {
 test('keeps a file when others change', async () => {
   const { at, memory, value } = await kept('/page.html')
   await writeFile(at('other.html'), 'text')
-  await writeFile(at('page.html.gz'), 'of no use, as pages are not looked for as gzip')
+  await writeFile(at('page.html.zst'), 'of no use, as nobody looks for it')
   expect(memory.recall('name')).toBe(value)
 })
 

@@ -24,7 +24,7 @@ describe('the coverage pages', () => {
   it('begin with the first day of the dataset', () => {
     const pages = pagesOf('2025-06-01', '2025-06-03')
     const text = textOf(pages.get('coverage.html') ?? '')
-    expect(text).toContain('Which days the dataset has, from 2025-06-01 to 2025-06-03')
+    expect(text).toContain('It begins on 2025-06-01 and ends on 2025-06-03')
     expect(text).toContain('Days with rows 2 of 3')
     expect(text).toContain('Missing days 2025-06-02: no public usage')
     expect(tableRows(pages.get('coverage/2025.html') ?? '', 'Days of').map(([day]) => day)).toEqual([
@@ -33,6 +33,24 @@ describe('the coverage pages', () => {
       '2025-06-03',
     ])
     for (const page of pages.values()) expect(textOf(page)).not.toMatch(/2025-01-01|2025-05|never/)
+  })
+
+  it('lead from each cell to the page of its day, without a stop for the keyboard, and from a list to the months', () => {
+    const pages = pagesOf('2025-06-01', '2025-07-03')
+    for (const [path, root] of [
+      ['coverage.html', ''],
+      ['coverage/2025.html', '../'],
+    ] as const) {
+      const text = pages.get(path) ?? ''
+      const links = [...text.matchAll(/<a href="([^"]*)" tabindex="-1"><use href="#\w+"/g)].map(([, link]) => link)
+      expect(links, path).toEqual([`${root}days/2025-06-01.html`, `${root}days/2025-07-03.html`])
+      const [, months = ''] = /<ul class="years" aria-label="Days of 2025 by month">(.*?)<\/ul>/s.exec(text) ?? []
+      const targets = [...months.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => link.split('#'))
+      expect(targets.map(([, id]) => id)).toEqual(['m2025-06', 'm2025-07'])
+      for (const [file = '', id] of targets) {
+        expect(pages.get(file === '' ? path : file)).toContain(`<details id="${id}"`)
+      }
+    }
   })
 
   it('count the weeks and months that the release ranks', () => {
@@ -58,7 +76,7 @@ describe('the coverage pages', () => {
   it('draw the two newest years, and link to the others', () => {
     const text = overviewOf('2025-01-01', '2028-01-02')
     expect(text.match(/<svg class="calendar"/g)).toHaveLength(2)
-    expect(text).toContain('<title id="calendar-2027">')
+    expect(text).toContain('<p class="visually-hidden">The days of 2027:')
     expect(textOf(text)).toContain('Before 2026 : 365 missing 2025 : 1 final, 364 missing')
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { html } from '../../pipeline/contract/html.ts'
 import { renderPage, rootFrom } from '../../pipeline/site/layout.ts'
+import { notFoundPage } from '../../pipeline/site/not-found.ts'
 import { manifestOf, PUBLISHER } from '../support/manifest.ts'
 
 function page(path: string, masthead = manifestOf()): string {
@@ -26,6 +27,18 @@ describe('renderPage', () => {
         'https://creativecommons.org/licenses/by/4.0/',
       ]),
     )
+  })
+
+  it('links from the path of the publisher on the page for addresses that are not there', () => {
+    const publisher = { ...PUBLISHER, url: 'https://example.org/data' }
+    const { path, text } = notFoundPage(manifestOf({ publisher }))
+    expect(path).toBe('404.html')
+    const local = [...text.matchAll(/(?:href|src|action)="([^"#]+)"/g)].map(([, link = '']) => link)
+    expect(local.filter((link) => !link.startsWith('/data/') && !link.startsWith('https://'))).toEqual([])
+    expect(local).toContain('/data/assets/site.css')
+    expect(text).toContain('<form class="search" role="search" action="/data/models.html" method="get">')
+    expect(text).toContain('<!-- nearest -->')
+    expect(text).toContain('<meta name="robots" content="noindex">')
   })
 
   it('has landmarks, a link past the header, and one first heading', () => {
@@ -64,9 +77,12 @@ describe('renderPage', () => {
     expect(page('models.html')).not.toMatch(/synthetic/i)
   })
 
-  it('names the attribution and the license', () => {
-    expect(page('models.html')).toContain(manifestOf().attribution)
-    expect(page('models.html')).toContain('rel="license"')
+  it('names the source and the license, and no release: a new one would change all pages', () => {
+    const text = page('models.html')
+    expect(text).toContain(`Source: ${PUBLISHER.name} (${PUBLISHER.url}).`)
+    expect(text).toContain('rel="license"')
+    const later = { as_of: '2030-01-01T00:00:00Z', release: '20300101T000000Z', end_date: '2029-12-31' }
+    expect(page('models.html', manifestOf(later))).toBe(text)
   })
 
   it('escapes the names of the publisher', () => {

@@ -5,17 +5,21 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { CoverageDay } from '../../pipeline/contract/ledger.ts'
+import type { ReleaseEntry } from '../../pipeline/contract/manifest.ts'
 import { OTHER } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { renderAssets } from '../../pipeline/site/assets.ts'
 import { changelogPages } from '../../pipeline/site/changelog.ts'
 import { coveragePages } from '../../pipeline/site/coverage.ts'
+import { dayPages } from '../../pipeline/site/days.ts'
 import type { SiteFacts } from '../../pipeline/site/facts.ts'
 import { landingPage } from '../../pipeline/site/landing.ts'
 import type { Page } from '../../pipeline/site/layout.ts'
+import { listingPage } from '../../pipeline/site/listing.ts'
 import { modelPages } from '../../pipeline/site/model-page.ts'
 import { modelsPages } from '../../pipeline/site/models.ts'
 import { releasePage } from '../../pipeline/site/release-page.ts'
+import { tombstonePages } from '../../pipeline/site/tombstone-page.ts'
 import { manyRows, rowsOf } from '../support/rows.ts'
 import { faultsOf, indexOf, releaseEntry, restatementOn, rankingRow as row, siteFacts } from '../support/site.ts'
 import { CHANGES, MANIFEST, QUALITY, ROWS as RELEASE_ROWS } from './release-facts.ts'
@@ -111,7 +115,58 @@ function release() {
   return [{ path, text: String(text) }]
 }
 
+/** A withdrawn release with a later one, and the newest, which was withdrawn for privacy. */
+function gone() {
+  const [first, second, third, last] = RELEASES
+  if (!first || !second || !third || !last) throw new Error('there are four releases')
+  const { content_hash: _rows, manifest_sha256: _manifest, ...erased } = last
+  const withdrawal = { withdrawn_at: '2026-01-02T08:00:00Z', reason: 'privacy' }
+  const index = indexOf([
+    first,
+    third,
+    { ...second, status: 'current' },
+    { ...erased, status: 'withdrawn', withdrawal },
+  ])
+  const facts = siteFacts([row('2025-12-31', 'acme/one', 5)], { index })
+  return tombstonePages(facts)
+}
+
+/** The folder of a dataset with a withdrawn and a dropped release. */
+function listing() {
+  const [first, second, third, last] = RELEASES
+  if (!first || !second || !third || !last) throw new Error('there are four releases')
+  const index = indexOf([{ ...first, dropped: true }, second, third, last])
+  const rows = [row('2025-12-30', 'acme/one', 5), row('2025-12-31', 'acme/one', 5), row('2026-01-02', 'acme/one', 6)]
+  return [listingPage(siteFacts(rows, { index }))]
+}
+
+/** A final day that was restated, a provisional one, and one with nothing a week before it. */
+function days() {
+  const facts = siteFacts(WEEK, { index: indexOf(RELEASES) })
+  const [first, second, third] = RELEASES
+  if (!first || !second || !third) throw new Error('there are four releases')
+  const version = (release: ReleaseEntry, total_tokens: string, changed_rows = 3) => {
+    return { release: release.release, rows: 3, total_tokens, changed_rows }
+  }
+  const days = facts.coverage.days.map((day): CoverageDay => {
+    if (day.date === '2026-11-12') return { ...day, revision: 2 }
+    return day.date === '2026-11-19' ? { ...day, revision: 5, release: second.release } : day
+  })
+  return dayPages({
+    ...facts,
+    coverage: { ...facts.coverage, days },
+    restatements: [restatementOn('2026-11-12', second, { note: 'A <region> was late.' })],
+    versions: new Map([
+      ['2026-11-12', [version(first, '150'), version(second, '160', 1)]],
+      ['2026-11-19', [version(first, '900'), version(third, '0', 4), version(second, '1000')]],
+    ]),
+  })
+}
+
 const SETS: [string, () => Page[]][] = [
+  ['the pages of days', days],
+  ['the listing of the dataset', listing],
+  ['the pages of withdrawn releases', gone],
   ['the landing page with a history', landingWithHistory],
   ['the landing page without the day a week before', landingWithoutWeek],
   ['the coverage pages', coverage],

@@ -13,6 +13,8 @@ export interface Effect {
   name: keyof Files | 'copyTo' | 'commit'
   paths: string[]
   content?: unknown
+  /** Of a rename: whether the next one into the same folder flushes it. */
+  isMore?: unknown
 }
 
 /** Runs instead of an effect, which happens when `take` is called. */
@@ -35,8 +37,9 @@ export async function withEffects<Result>(around: Around, work: (files: Files) =
   }
 }
 
-function effectOf(name: keyof Files, [first, second]: unknown[]): Effect {
+function effectOf(name: keyof Files, [first, second, isMore]: unknown[]): Effect {
   if (name === 'write') return { name, paths: [String(first)], content: second }
+  if (name === 'rename') return { name, paths: [String(first), String(second)], isMore }
   // Where a link leads is no path of this process.
   if (name === 'link') return { name, paths: [String(second)] }
   return { name, paths: [first, second].filter((path) => path !== undefined).map(String) }

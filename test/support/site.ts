@@ -34,6 +34,7 @@ export function siteFacts(
     paged: new Set(index.releases.map(({ release }) => release)),
     coverage: coverageOf(rows, whole),
     restatements: [],
+    versions: new Map(),
     ...changes,
   }
 }
@@ -126,11 +127,13 @@ export function linksOf({ path, text }: { path: string; text: string }): string[
   const targets = [...text.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target = '']) =>
     target.replaceAll('&amp;', '&'),
   )
-  const site = 'https://site.example/'
+  // Links of the page for missing addresses begin with the path of the publisher's URL.
+  const [, root = '/'] = /<link rel="stylesheet" href="(\/.*\/)?assets\//.exec(text) ?? []
+  const site = `https://site.example${root}`
   return targets
     .map((target) => new URL(target, `${site}${path}`))
     .filter(({ href }) => href.startsWith(site))
-    .map(({ pathname }) => pathname.slice(1))
+    .map(({ pathname }) => pathname.slice(root.length))
 }
 
 /** What no page may have: it would be forbidden by the pages' own policy, or loaded from elsewhere. */

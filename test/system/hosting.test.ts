@@ -5,7 +5,7 @@
 import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { request } from 'node:http'
 import { join, relative } from 'node:path'
-import { gunzipSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { deriveCommand, historyQuery } from '../../pipeline/contract/history-table.ts'
 import { mediaType } from '../../pipeline/contract/published-paths.ts'
@@ -23,6 +23,7 @@ const FIRST = '20250310T100000Z'
 const WITHDRAWN = '20250310T110000Z'
 const JSON_TYPE = 'application/json; charset=utf-8'
 const THIRD = '20250310T130000Z'
+const BROWSER = 'text/html,*/*;q=0.8'
 
 let workspace: Workspace
 let site: string
@@ -149,6 +150,24 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       expect((await get(PARQUET, { 'accept-encoding': 'gzip' })).headers.get('content-encoding')).toBeNull()
     })
 
+    it('sends pages, styles, scripts and JSON compressed, with the headers of the text', async () => {
+      const names = (await readdir(join(site, 'assets'))).filter((name) => /^explore-\w+\.js$/.test(name))
+      for (const path of ['/', '/explore.html', '/assets/site.css', `/assets/${names[0]}`, '/catalog.json']) {
+        const text = path === '/' ? '/index.html' : path
+        const packed = await get(path, { 'accept-encoding': 'gzip' })
+        expect([packed.status, packed.headers.get('content-encoding')], path).toEqual([200, 'gzip'])
+        expect(packed.headers.get('content-type'), path).toBe(mediaType(text))
+        expect(packed.headers.get('cache-control'), path).toBe(cachePolicy(text))
+        expect(packed.headers.get('vary'), path).toMatch(/accept-encoding/i)
+        expect(gunzipSync(packed.body).equals(await file(text)), path).toBe(true)
+        expect((await get(path)).headers.get('content-encoding'), path).toBeNull()
+        if (name !== 'Caddy') continue
+        const shorter = await get(path, { 'accept-encoding': 'gzip, br' })
+        expect(shorter.headers.get('content-encoding'), path).toBe('br')
+        expect(brotliDecompressSync(shorter.body).equals(await file(text)), path).toBe(true)
+      }
+    })
+
     it('lets pages of any origin request parts and read their headers', async () => {
       const asked = { origin: 'https://a.example', 'access-control-request-method': 'GET' }
       const { status, headers } = await get(PARQUET, { ...asked, 'access-control-request-headers': 'range' }, 'OPTIONS')
@@ -174,7 +193,19 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
         expect(headers.get('cache-control') ?? '', path).not.toContain('immutable')
         expect(headers.get('access-control-allow-origin'), path).toBe('*')
       }
+      const page = await readFile(join(site, DATASET, 'releases', WITHDRAWN, 'index.html'))
+      for (const path of ['rankings-daily.csv', '']) {
+        const { status, headers, body } = await get(`${folder}/${path}`, { accept: BROWSER })
+        expect([status, headers.get('content-type')], path).toEqual([410, 'text/html; charset=utf-8'])
+        expect(body, path).toEqual(page)
+      }
       expect((await get(`${DATASET}/releases/${FIRST}/manifest.json`)).status).toBe(200)
+    })
+
+    it('answers 404 with the page for people', async () => {
+      const { status, headers, body } = await get('/models/none.html', { accept: BROWSER })
+      expect([status, headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+      expect(body).toEqual(await readFile(join(site, '404.html')))
     })
 
     it('answers with 410 for a data file of a dropped release, as tokenboard serve does', async () => {
@@ -183,7 +214,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
       const forPrograms = await get(`${folder}/${file.name}`)
       expect([forPrograms.status, forPrograms.headers.get('content-type')]).toEqual([410, JSON_TYPE])
       expect(JSON.parse(forPrograms.body.toString())).toEqual(toEnvelope(dropped(file)).body)
-      const forPeople = await get(`${folder}/${file.name}`, { accept: 'text/html,*/*;q=0.8' })
+      const forPeople = await get(`${folder}/${file.name}`, { accept: BROWSER })
       expect([forPeople.status, forPeople.headers.get('content-type')]).toEqual([410, 'text/html; charset=utf-8'])
       expect(forPeople.body.toString()).toContain(historyQuery(DROPPED, 'weekly'))
       expect(forPeople.body.toString()).toContain(deriveCommand(DROPPED))

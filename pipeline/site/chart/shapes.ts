@@ -24,6 +24,8 @@ const OUTLINE = { stroke: 'ground', width: 0.75 } as const
 const LEAST_STEP_WITH_OUTLINE = 3
 const BAR_SHARE = 0.82
 const WIDEST_BAR = 48
+/** A date alone between gaps. */
+const WIDEST_ALONE = 10
 const DOT_RADIUS = 2.5
 
 /** From the upper edges down to the base: layers that are drawn later cover the lower part. Single points are bars. */
@@ -37,7 +39,7 @@ export function areaMark(tops: readonly Value[], paint: Paint, name: string, fra
     .defined((top) => top !== null)
     .digits(1)
   const lone = tops.flatMap((top, at) =>
-    top !== null && isLone(tops, at) ? [bar(columns[at] ?? 0, y(top), frame)] : [],
+    top !== null && isLone(tops, at) ? [bar(columns[at] ?? 0, y(top), frame, WIDEST_ALONE)] : [],
   )
   const runs = tops.map((top, at) => (isLone(tops, at) ? null : top))
   const d = (draw(runs) ?? '') + lone.join('')
@@ -51,8 +53,8 @@ export function barMark(tops: readonly Value[], paint: Paint, name: string, fram
   return { kind: 'path', d: bars.join(''), fill: paint, name, ...(isOutlined && OUTLINE) }
 }
 
-function bar(middle: number, top: number, { bottom, step }: Frame): string {
-  const width = barWidth(step)
+function bar(middle: number, top: number, { bottom, step, columns }: Frame, widest = WIDEST_BAR): string {
+  const width = Math.min(barWidth(step), columns.length === 1 ? WIDEST_BAR : widest)
   return `M${round(middle - width / 2)},${bottom}V${round(top)}h${round(width)}V${bottom}Z`
 }
 

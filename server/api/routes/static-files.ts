@@ -1,13 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Coding } from '../../../pipeline/contract/codings.ts'
+import { releasePath } from '../../../pipeline/contract/manifest.ts'
 import { ApiError } from '../../base/errors.ts'
 import { type ByteRange, parseByteRange } from '../../published/byte-range.ts'
 import { cachePolicy } from '../../published/cache-policy.ts'
 import { isForAnotherState, isNotModified, isRangeCurrent } from '../../published/conditional.ts'
 import type { Answer } from '../../published/dataset.ts'
-import { type DroppedFile, dropped, droppedPage, prefersPage } from '../../published/dropped.ts'
+import { dropped, droppedPage } from '../../published/dropped.ts'
+import type { ErrorPages } from '../../published/error-pages.ts'
 import type { FileMemory } from '../../published/file-memory.ts'
-import { prefersGzip } from '../../published/negotiation.ts'
-import type { PublicFiles, Representation } from '../../published/public-files.ts'
+import { preferredCodings, prefersPage } from '../../published/negotiation.ts'
+import type { Found, PublicFiles, Representation } from '../../published/public-files.ts'
 import {
   DOCUMENT_POLICIES,
   describeFile,
@@ -21,24 +24,28 @@ import { withdrawn } from '../../published/tombstone.ts'
 import { type Head, headOf, linesOf } from '../common-headers.ts'
 import { sendFromMemory, sendUnchanged } from '../send.ts'
 
+interface StaticFiles {
+  files: PublicFiles
+  memory: FileMemory<SmallFile>
+  isSynthetic: IsSynthetic
+  errorPages: ErrorPages
+}
+
 /**
  * Serves `PUBLIC_DIR` at `/`: small files from memory, others as streams. Not with `@fastify/static`, which only knows
  * weak tags of size and time and opens a file again after `stat`: a switch in between would mix two releases.
  */
-export function staticFiles(
-  app: FastifyInstance,
-  { files, memory, isSynthetic }: { files: PublicFiles; memory: FileMemory<SmallFile>; isSynthetic: IsSynthetic },
-): void {
+export function staticFiles(app: FastifyInstance, { files, memory, isSynthetic, errorPages }: StaticFiles): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/*',
     handler(request, reply) {
       const [path = '/', query] = request.url.split(/\?(.*)/s, 2)
-      const gzip = wishesGzip(request)
-      const name = gzip ? `gzip ${path}` : path
+      const codings = wishedCodings(request)
+      const name = `${codings.join()} ${path}`
       const known = memory.recall(name)
       return known === undefined
-        ? sendFromDisk(request, reply, { path, query, gzip, name })
+        ? sendFromDisk(request, reply, { path, query, codings, name })
         : sendSmall(request, reply, known)
     },
   })
@@ -46,19 +53,24 @@ export function staticFiles(
   async function sendFromDisk(
     request: FastifyRequest,
     reply: FastifyReply,
-    { path, query, gzip, name }: { path: string; query: string | undefined; gzip: boolean; name: string },
+    {
+      path,
+      query,
+      codings,
+      name,
+    }: { path: string; query: string | undefined; codings: readonly Coding[]; name: string },
   ): Promise<FastifyReply> {
     const synthetic = await isSynthetic(path)
     const sight = memory.look(path)
     const found = await files.find(path)
-    if (found.kind === 'nothing') throw new ApiError(404, 'Resource not found')
-    if (found.kind === 'withdrawn') throw withdrawn(found.release)
-    if (found.kind === 'dropped') return refuseDropped(request, reply, found.file)
+    if (found.kind === 'nothing' || found.kind === 'withdrawn' || found.kind === 'dropped') {
+      return await refuse(request, reply, { path, found })
+    }
     if (found.kind === 'folder') {
       reply.header('cache-control', cachePolicy(path, { isSynthetic: synthetic }))
       return reply.redirect(query === undefined ? `${path}/` : `${path}/?${query}`, 301)
     }
-    const file = await files.open(found.path, { gzip })
+    const file = await files.open(found.path, codings)
     const answer = describeFile(path, file, { location: found.location, isSynthetic: synthetic })
     if (file.size > LARGEST_SMALL_FILE) return await sendLarge(request, reply, answer, file)
     const small = withHeads(await readSmall(answer, file).finally(() => file.handle.close()))
@@ -67,14 +79,41 @@ export function staticFiles(
     sendSmall(request, reply, small)
     return reply
   }
+
+  /** Sends the page for people. Throws the error for programs, also if there is no page. */
+  async function refuse(
+    { headers }: FastifyRequest,
+    reply: FastifyReply,
+    { path, found }: { path: string; found: Refused },
+  ): Promise<FastifyReply> {
+    const error = errorOf(found)
+    const page = await pageOf(found, path)
+    if (page === undefined) throw error
+    reply.header('vary', 'Accept')
+    if (!prefersPage(headers.accept)) throw error
+    // The links of the page of a withdrawn release are relative.
+    if (found.kind === 'withdrawn' && !isInFolder(path, `/${releasePath(found.release)}/`)) {
+      return reply.redirect(`/${releasePath(found.release)}/`, 302)
+    }
+    reply.headers({ 'content-type': 'text/html; charset=utf-8', ...DOCUMENT_POLICIES })
+    return reply.code(error.status).send(page)
+  }
+
+  function pageOf(found: Refused, path: string): Promise<string | undefined> | string {
+    if (found.kind === 'dropped') return droppedPage(found.file)
+    return found.kind === 'withdrawn' ? errorPages.withdrawn(found.release) : errorPages.notFound(path)
+  }
 }
 
-/** Sends the page for people. Throws the 410 for programs. */
-function refuseDropped({ headers }: FastifyRequest, reply: FastifyReply, file: DroppedFile): FastifyReply {
-  reply.header('vary', 'Accept')
-  if (!prefersPage(headers.accept)) throw dropped(file)
-  reply.headers({ 'content-type': 'text/html; charset=utf-8', ...DOCUMENT_POLICIES })
-  return reply.code(410).send(droppedPage(file))
+type Refused = Extract<Found, { kind: 'nothing' | 'withdrawn' | 'dropped' }>
+
+function errorOf(found: Refused): ApiError {
+  if (found.kind === 'dropped') return dropped(found.file)
+  return found.kind === 'withdrawn' ? withdrawn(found.release) : new ApiError(404, 'Resource not found')
+}
+
+function isInFolder(path: string, folder: string): boolean {
+  return path.startsWith(folder) && !path.slice(folder.length).includes('/')
 }
 
 /** A file in memory, with the heads of its answers. */
@@ -131,9 +170,9 @@ function contentRange({ start, end }: ByteRange, { size }: StaticAnswer): Record
   return { 'content-range': `bytes ${start}-${end}/${size}` }
 }
 
-/** Ranges are always of the plain file: hardly any client can use a part of a gzip. */
-function wishesGzip({ headers }: FastifyRequest): boolean {
-  return headers.range === undefined && prefersGzip(headers['accept-encoding'])
+/** Ranges are always of the plain file: hardly any client can use a part of a compressed form. */
+function wishedCodings({ headers }: FastifyRequest): readonly Coding[] {
+  return headers.range === undefined ? preferredCodings(headers['accept-encoding']) : []
 }
 
 /** The bytes to send; none of a file that the client has. Conditions in the order of RFC 9110 § 13.2.2. */

@@ -2,11 +2,19 @@ import type { Mutant } from '../mutant.ts'
 
 export const publication: Mutant[] = [
   {
+    name: 'compressed-forms-outlive-their-text',
+    promise: 'The compressed forms of a text go before the text changes, so that no host sends those of another text.',
+    file: 'pipeline/publication/next-tree.ts',
+    find: '      for (const path of this.#outdated.get(step) ?? []) await take(path, true)\n',
+    replace: '',
+    tests: ['test/publication/switch.test.ts'],
+  },
+  {
     name: 'damaged-scripts-are-published-again',
     promise:
       'A published script stands for the one that was made from its sources only if it has the hash that was noted.',
     file: 'pipeline/publication/rendered.ts',
-    find: "text !== undefined && hash('sha256', text) === texts[path]",
+    find: "text !== undefined && hash('sha256', text) === pages[path]?.sha256",
     replace: 'text !== undefined',
     tests: ['test/publication/pages.test.ts'],
   },

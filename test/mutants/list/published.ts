@@ -164,7 +164,7 @@ export const published: Mutant[] = [
   {
     name: 'dropped-file-as-page-for-programs',
     promise: 'Programs that take anything get the 410 of a dropped file as JSON.',
-    file: 'server/published/dropped.ts',
+    file: 'server/published/negotiation.ts',
     find: "types.get('application/*') ?? types.get('*/*') ?? 0",
     replace: '0',
     tests: ['test/server/exchanges.test.ts'],

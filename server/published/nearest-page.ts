@@ -1,0 +1,58 @@
+import { nearest } from '../../pipeline/contract/nearest.ts'
+
+/** A page of a model, an author or a day. */
+export interface KnownPage {
+  path: string
+  kind: 'models' | 'authors' | 'days'
+  /** Such as `openai/gpt-4o` or `2026-11-19`. */
+  name: string
+}
+
+const LONGEST_WORD = 200
+
+/** The pages that a sitemap lists. Its first address is that of the site. */
+export function knownPages(sitemap = ''): KnownPage[] {
+  const [site = '', ...addresses] = Array.from(sitemap.matchAll(/<loc>([^<]*)<\/loc>/g), ([, address = '']) => address)
+  return addresses.flatMap((address) => pageAt(address.slice(site.length)) ?? [])
+}
+
+function pageAt(path: string): KnownPage | undefined {
+  const [, kind, name = ''] = /^(models|authors|days)\/(.+)\.html$/.exec(path) ?? []
+  return kind === undefined ? undefined : { path, kind: kind as KnownPage['kind'], name: readable(name) }
+}
+
+/** Undoes the escapes of a path: `=3a` is a colon. */
+function readable(name: string): string {
+  return decodedIfAny(name.replaceAll('=', '%')) ?? name
+}
+
+function decodedIfAny(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** The page that a person who asked for this path may have meant. */
+export function nearestPage(urlPath: string, pages: readonly KnownPage[]): KnownPage | undefined {
+  const path = decodedIfAny(urlPath)?.replace(/^\/+|\/+$|\.html?$/g, '') ?? ''
+  const [date] = /\d{4}-\d{2}-\d{2}$/.exec(path) ?? []
+  if (date !== undefined && /^(days\/)?[\d-]+$/.test(path)) return nearestDay(date, pages)
+  const [, folder, word = ''] = /^(?:(models|authors)\/)?(.*)$/s.exec(path) ?? []
+  if (word === '' || word.length > LONGEST_WORD) return undefined
+  const nameOf = word.includes('/') ? ({ name }: KnownPage) => name : lastPartOf
+  const likely = pages.filter(({ kind }) => (folder === undefined ? kind !== 'days' : kind === folder))
+  const found = nearest(word, likely.map(nameOf))
+  return likely.find((page) => nameOf(page) === found)
+}
+
+/** The day itself, or the last before it, or the first. */
+function nearestDay(date: string, pages: readonly KnownPage[]): KnownPage | undefined {
+  const days = pages.filter(({ kind }) => kind === 'days').toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return days.findLast(({ name }) => name <= date) ?? days[0]
+}
+
+function lastPartOf({ name }: KnownPage): string {
+  return name.slice(name.lastIndexOf('/') + 1)
+}

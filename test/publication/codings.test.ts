@@ -1,0 +1,83 @@
+/** The compressed forms beside published texts: which there are, that they follow their texts, and that verify names wrong ones. */
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { LARGEST_CODED, SMALLEST_CODED } from '../../pipeline/contract/codings.ts'
+import { codingsIn, wrongCodings } from '../support/codings.ts'
+import { copyWorkspace, createWorkspace, removeWorkspace, snapshotTree, type Workspace } from '../support/pipeline.ts'
+import { release, verifyFolder } from '../support/releases.ts'
+
+const DATASET = 'datasets/rankings-daily/v1'
+
+let one: Workspace
+
+beforeAll(async () => {
+  one = await createWorkspace()
+  await release(one, [['2025-03-01', 1], ['2025-03-02', 5]], '2025-03-10T10:00:00Z') // biome-ignore format: rows
+})
+
+afterAll(() => removeWorkspace(one))
+
+const releaseAgain = (workspace: Workspace) =>
+  release(workspace, [['2025-03-01', 1], ['2025-03-02', 7]], '2025-03-10T11:00:00Z') // biome-ignore format: rows
+
+it('has compressed forms of pages, styles, scripts and pointers that they make shorter, and of nothing else', async () => {
+  const forms = await codingsIn(one.publicDir)
+  expect(await wrongCodings(one.publicDir)).toEqual([])
+  for (const path of ['index.html', 'assets/site.css', 'catalog.json', `${DATASET}/croissant.json`]) {
+    expect(forms).toEqual(expect.arrayContaining([`${path}.br`, `${path}.gz`]))
+  }
+  expect(forms.filter((path) => /\/(releases|latest|daily|monthly)\//.test(path))).toEqual([])
+  for (const form of forms) {
+    const [text, coded] = [await sizeOf(form.replace(/\.[^.]+$/, '')), await sizeOf(form)]
+    expect(coded, form).toBeLessThan(text)
+    expect(text, form).toBeGreaterThanOrEqual(SMALLEST_CODED)
+    expect(text, form).toBeLessThanOrEqual(LARGEST_CODED)
+  }
+})
+
+const sizeOf = async (path: string) => (await readFile(join(one.publicDir, path))).length
+
+it('has equal bytes for equal texts, and forms follow their texts to the next release', async () => {
+  const workspace = await copyWorkspace(one)
+  const before = await codingsIn(workspace.publicDir)
+  const old = await snapshotTree(workspace.publicDir)
+  await releaseAgain(workspace)
+  expect(await wrongCodings(workspace.publicDir)).toEqual([])
+  const left = await snapshotTree(workspace.publicDir)
+  const kept = before.filter((form) => left[form] !== undefined)
+  expect(kept.length).toBeGreaterThan(5)
+  const textOf = (form: string) => form.replace(/\.[^.]+$/, '')
+  for (const form of kept) expect(left[form] === old[form], form).toBe(left[textOf(form)] === old[textOf(form)])
+})
+
+it('makes a form that is missing when its text is published again, and verify misses none', async () => {
+  const workspace = await copyWorkspace(one)
+  const lost = 'assets/site.css.br'
+  const bytes = await readFile(join(workspace.publicDir, lost))
+  await rm(join(workspace.publicDir, lost))
+  await verifyFolder(workspace.publicDir)
+  await releaseAgain(workspace)
+  expect(await readFile(join(workspace.publicDir, lost))).toEqual(bytes)
+})
+
+it.each([
+  ['of another text', 'index.html.br', brotliCompressSync('<!doctype html>')],
+  ['that is cut', 'index.html.gz', Buffer.from([0x1f, 0x8b])],
+  ['of a file of data', 'catalog.json.br', brotliCompressSync('{}')],
+])('verify names a form %s', async (_what, path, bytes) => {
+  const { publicDir } = await copyWorkspace(one)
+  await writeFile(join(publicDir, path), bytes)
+  await expect(verifyFolder(publicDir)).rejects.toThrow(`${join(publicDir, path)} is not ${path.replace(/\.\w+$/, '')}`)
+})
+
+it('removes the forms with their page', async () => {
+  const workspace = await copyWorkspace(one)
+  await mkdir(join(workspace.publicDir, 'models'), { recursive: true })
+  const page = join(workspace.publicDir, 'models/gone.html')
+  await writeFile(page, 'old')
+  await writeFile(`${page}.br`, brotliCompressSync('old'))
+  await releaseAgain(workspace)
+  expect(Object.keys(await snapshotTree(workspace.publicDir)).filter((path) => path.includes('gone'))).toEqual([])
+})
