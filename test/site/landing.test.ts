@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { html } from '../../pipeline/contract/html.ts'
+import { sumTokens } from '../../pipeline/contract/ranking.ts'
+import { addDays } from '../../pipeline/contract/utc-date.ts'
+import { authorPages } from '../../pipeline/site/author-page.ts'
+import { authorShares } from '../../pipeline/site/landing/author-share.ts'
 import { landingPage } from '../../pipeline/site/landing.ts'
-import { manyRows } from '../support/rows.ts'
-import { siteFacts } from '../support/site.ts'
+import { manyRows, periodsOf } from '../support/rows.ts'
+import { linksOf, siteFacts } from '../support/site.ts'
 
 const FACTS = siteFacts(manyRows(10, 3))
 const { text: TEXT } = landingPage(FACTS)
@@ -36,5 +40,30 @@ describe('the landing page', () => {
     expect(text).toContain('<li><a href="#code">Code</a></li>')
     expect(text.indexOf('id="cite"')).toBeLessThan(text.indexOf('id="code"'))
     expect(TEXT).not.toMatch(/#code|type="module"/)
+  })
+})
+
+describe('the share by author', () => {
+  const rows = manyRows(30, 60)
+  const facts = siteFacts(rows, { periods: periodsOf(rows) })
+
+  it('adds up to all tokens of each week', () => {
+    const content = authorShares(facts)
+    expect(content?.periods.map(({ start, days }) => [start, days])).toEqual([
+      ['2026-10-19', 5],
+      ...['2026-10-26', '2026-11-02', '2026-11-09'].map((start) => [start, 7]),
+      ['2026-11-16', 4],
+    ])
+    for (const [week, { start }] of (content?.periods ?? []).entries()) {
+      const whole = rows.filter(({ date }) => date >= start && date < addDays(start, 7))
+      expect(content?.totals[week]).toBe(sumTokens(whole))
+      expect(content?.series.reduce((sum, { values }) => sum + (values[week] ?? 0n), 0n)).toBe(sumTokens(whole))
+    }
+  })
+
+  it('is on the overview, with a link to the page of each author in its table', () => {
+    const page = landingPage(facts)
+    for (const { path } of authorPages(facts)) expect(linksOf(page)).toContain(path)
+    expect(landingPage({ ...facts, periods: undefined }).text).not.toContain('author-share')
   })
 })

@@ -9,18 +9,20 @@ import type { ReleaseEntry } from '../../pipeline/contract/manifest.ts'
 import { OTHER } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { renderAssets } from '../../pipeline/site/assets.ts'
+import { authorPages } from '../../pipeline/site/author-page.ts'
 import { changelogPages } from '../../pipeline/site/changelog.ts'
 import { coveragePages } from '../../pipeline/site/coverage.ts'
 import { dayPages } from '../../pipeline/site/days.ts'
 import type { SiteFacts } from '../../pipeline/site/facts.ts'
 import { landingPage } from '../../pipeline/site/landing.ts'
 import type { Page } from '../../pipeline/site/layout.ts'
+import { leaderboardPages } from '../../pipeline/site/leaderboards.ts'
 import { listingPage } from '../../pipeline/site/listing.ts'
 import { modelPages } from '../../pipeline/site/model-page.ts'
 import { modelsPages } from '../../pipeline/site/models.ts'
 import { releasePage } from '../../pipeline/site/release-page.ts'
 import { tombstonePages } from '../../pipeline/site/tombstone-page.ts'
-import { manyRows, rowsOf } from '../support/rows.ts'
+import { manyRows, periodsOf, rowsOf } from '../support/rows.ts'
 import { faultsOf, indexOf, releaseEntry, restatementOn, rankingRow as row, siteFacts } from '../support/site.ts'
 import { CHANGES, MANIFEST, QUALITY, ROWS as RELEASE_ROWS } from './release-facts.ts'
 
@@ -163,6 +165,16 @@ function days() {
   })
 }
 
+/** Three whole weeks and a few days, two authors, one variant; the last week has a new model. */
+function weeks() {
+  const days = Array.from({ length: 24 }, (_, day) => {
+    const born = day < 14 ? {} : { 'bolt/new': 5 * day }
+    return [addDays('2026-10-26', day), { 'acme/one': 100 + day, 'acme/one:free': 40, ...born, [OTHER]: 30 }] as const
+  })
+  const rows = rowsOf(days)
+  return siteFacts(rows, { periods: periodsOf(rows) })
+}
+
 const SETS: [string, () => Page[]][] = [
   ['the pages of days', days],
   ['the listing of the dataset', listing],
@@ -172,6 +184,8 @@ const SETS: [string, () => Page[]][] = [
   ['the coverage pages', coverage],
   ['the changelog pages', changelog],
   ['the pages of models', models],
+  ['the leaderboards', () => leaderboardPages(weeks())],
+  ['the pages of authors', () => authorPages(weeks())],
   ['the page of a release', release],
 ]
 
@@ -249,6 +263,15 @@ describe('pages stay below 130 kB and have equal bytes for equal facts', () => {
       'the pages of 400 models on 700 days',
       manyModels,
       (facts: SiteFacts) => [...modelsPages(facts), ...modelPages(facts)],
+      0,
+    ],
+    [
+      'the leaderboards and authors of 400 models on 700 days',
+      manyModels,
+      (facts: SiteFacts) => {
+        const whole = { ...facts, periods: periodsOf(facts.rows) }
+        return [...leaderboardPages(whole), ...authorPages(whole)]
+      },
       0,
     ],
     ['the changelog of 700 releases', manyReleases, changelogPages, 0],
