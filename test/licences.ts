@@ -10,6 +10,7 @@ const ALLOWED = new Set([
   'ISC',
   'MIT',
   'MPL-2.0',
+  'OFL-1.1',
   'Python-2.0',
   'Unlicense',
 ])

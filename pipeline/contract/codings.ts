@@ -1,5 +1,6 @@
 /** Compressed forms of published texts, each in a file beside its text: `index.html.br` and `index.html.gz`. */
 import { DATASET_PATH } from './manifest.ts'
+import { PAGE_FOLDERS } from './published-paths.ts'
 
 /** As in `Content-Encoding`, in the order of preference. */
 export const CODINGS = ['br', 'gzip'] as const
@@ -16,9 +17,13 @@ const CODED = /\.(html|css|js|svg|json)$/
 /** Nothing is added to releases, and days and months are data, of a few kilobytes a file. */
 const NOT_CODED = new RegExp(`^${DATASET_PATH}/(releases|latest|daily|monthly|iceberg)/`)
 
-/** Whether a text may have compressed forms. */
-export function isCoded(path: string): boolean {
-  return CODED.test(path) && !NOT_CODED.test(path)
+/** Pages of which there are many. Brotli would make them 5 % smaller than gzip does, and each build longer by as much. */
+const MANY = new RegExp(`^(${PAGE_FOLDERS.join('|')})/`)
+
+/** The codings that a text may have. */
+export function codingsOf(path: string): readonly Coding[] {
+  if (!CODED.test(path) || NOT_CODED.test(path)) return []
+  return MANY.test(path) ? ['gzip'] : CODINGS
 }
 
 export function codedPath(path: string, coding: Coding): string {
@@ -27,7 +32,7 @@ export function codedPath(path: string, coding: Coding): string {
 
 /** The paths that the compressed forms of a text may have. */
 export function codedPaths(path: string): string[] {
-  return isCoded(path) ? CODINGS.map((coding) => codedPath(path, coding)) : []
+  return codingsOf(path).map((coding) => codedPath(path, coding))
 }
 
 /** Whether a path is one of a compressed form. */

@@ -56,6 +56,7 @@ export const PAGE_FOLDERS = [
   'authors',
   'leaderboards',
   'days',
+  'pictures',
   'coverage',
   'changelog',
 ] as const

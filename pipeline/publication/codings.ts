@@ -3,7 +3,7 @@ import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync } from 
 import { BuildError } from '../base/errors.ts'
 import { isThere, readIfAny } from '../base/files.ts'
 import { gzipSmall } from '../base/gzip.ts'
-import { CODINGS, type Coding, codedPath, isCoded, LARGEST_CODED, SMALLEST_CODED } from '../contract/codings.ts'
+import { type Coding, codedPath, codingsOf, LARGEST_CODED, SMALLEST_CODED } from '../contract/codings.ts'
 import { publishedPath } from '../contract/published-paths.ts'
 import type { NextTree } from './next-tree.ts'
 
@@ -31,11 +31,12 @@ const decompress = { br: brotliDecompressSync, gzip: gunzipSync } satisfies Reco
  * changes, so nobody gets one of another text, not even in the middle of a switch.
  */
 export async function stageCodings(tree: NextTree, path: string, text: Buffer): Promise<void> {
-  if (!isCoded(path)) return
+  const codings = codingsOf(path)
+  if (codings.length === 0) return
   const isUnchanged = tree.isPublished(path)
   const levels = LEVELS[publishedPath(path).cache === 'hashed' ? 'assets' : 'pages']
   const isWorthIt = text.length >= SMALLEST_CODED && text.length <= LARGEST_CODED
-  for (const coding of CODINGS) {
+  for (const coding of codings) {
     const place = codedPath(path, coding)
     if (isUnchanged && (await isThere(join(tree.folder.publicDir, place)))) continue
     const coded = isWorthIt ? compress[coding](text, levels[coding]) : text
@@ -50,8 +51,7 @@ export async function faultOfCodings(
   path: string,
   text: Buffer,
 ): Promise<{ path: string; error: BuildError } | undefined> {
-  if (!isCoded(path)) return undefined
-  for (const coding of CODINGS) {
+  for (const coding of codingsOf(path)) {
     const coded = await readIfAny(join(root, codedPath(path, coding)))
     if (coded === undefined || holds(coded, coding, text)) continue
     const place = join(root, codedPath(path, coding))

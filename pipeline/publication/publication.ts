@@ -57,6 +57,12 @@ export interface Entry {
   isOptional?: boolean
 }
 
+/** A page, or a picture for links. */
+export interface PublishedPage {
+  path: string
+  text: string | Buffer
+}
+
 export interface Facts {
   index: ReleaseIndex
   /** Manifests of releases that are not withdrawn. If one is not here, the files of its release are not listed. */
@@ -64,7 +70,7 @@ export interface Facts {
   coverage: Coverage
   restatements: Restatements
   api: readonly Page[]
-  pages: readonly Page[]
+  pages: readonly PublishedPage[]
   /** The sizes of the data files of the Iceberg table, if not all manifests are given. */
   sizes?: ReadonlyMap<ReleaseName, number>
   /** Where the Iceberg table lies, if that is not the publisher's URL. */

@@ -34,13 +34,15 @@ import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { type LoadedRelease, verifyEntry, verifyRelease } from '../release/verify.ts'
 import { renderRankingsDaily } from '../site/api.ts'
 import { bundleBrowser } from '../site/bundle.ts'
-import { readFacts } from '../site/facts.ts'
+import { readFacts, type SiteFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
+import { linkPictures } from '../site/pictures.ts'
 import { renderSite } from '../site/render.ts'
 import { faultOf, missing, strayFiles, verifyFile } from './compare.ts'
 import { liesAt, type Site } from './iceberg.ts'
+import { drawn } from './pictures.ts'
 import { isSwitching } from './public-folder.ts'
-import { type Facts, needsHistory, pointerEntries, publication } from './publication.ts'
+import { type Facts, needsHistory, type PublishedPage, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
 import { ChainCheck } from './verify-chain.ts'
 import { verifyHistoryTable } from './verify-history-table.ts'
@@ -117,7 +119,7 @@ async function verifyAll(
   const absent = await verifyHistory(database, root, { index, manifest })
   const api = [renderRankingsDaily(rows, manifest), await readEmbeddingsModels(root)]
   const known = { manifest, rows, periods, index, coverage, restatements: restatements.restatements }
-  const pages = withPages ? renderSite(await readFacts(() => root, known, database), await bundleBrowser()) : []
+  const pages = withPages ? await renderPages(await readFacts(() => root, known, database)) : []
   const facts: Facts = { index, manifests, coverage, restatements, api, pages, site: await siteOf(root, base) }
   const outdated_pages = [...(await verifyEntries(root, facts, withPages)), ...absent]
   return {
@@ -128,6 +130,10 @@ async function verifyAll(
     not_verified: notVerified,
     outdated_pages,
   }
+}
+
+async function renderPages(facts: SiteFacts): Promise<PublishedPage[]> {
+  return [...renderSite(facts, await bundleBrowser()), ...(await drawn(linkPictures(facts)))]
 }
 
 function filesOf(index: ReleaseIndex, manifests: ReadonlyMap<ReleaseName, Manifest>): number {

@@ -62,8 +62,7 @@ ${dayShapes()}${calendarLegend(days)}${newestFirst.slice(0, YEARS_DRAWN).map(([y
 ${missingDays(days)}${notPublished(days)}</section>
 ${daysWithOldCounts(days)}<section aria-labelledby="months">
 <h2 id="months">By month</h2>
-<p>The days of each month, with a file for each, are on the pages of the years. <a href="${DATASET_PATH}/${COVERAGE_FILE}">${COVERAGE_FILE}</a>
-says the same to programs.</p>
+<p>The page of each year lists its days. <a href="${DATASET_PATH}/${COVERAGE_FILE}">${COVERAGE_FILE}</a> has all of this for programs.</p>
 <details>
 <summary>All months</summary>
 ${monthsTable(days)}</details>

@@ -23,6 +23,7 @@ import { factList, table } from './table.ts'
 /** All that the page of a day shows, but for rows: these follow from the content hashes. */
 export interface DayFacts
   extends Pick<CoverageDay, 'date' | 'status' | 'revision' | 'rows' | 'total_tokens' | 'content_hash'> {
+  isRuled: boolean
   old_counts: boolean
   before: UtcDate | undefined
   after: UtcDate | undefined
@@ -53,8 +54,8 @@ export function dayPage(day: DayFacts, rowsOf: RowsOf, masthead: Masthead): Page
   const path = dayPath(date)
   const root = rootFrom(path)
   const entries = (each: UtcDate) => entriesOf(rowsOf(each), (slug) => slug)
-  const ranking = leaderboard(entries(date), entries(day.weekBefore.date))
-  const named = ranking.rows.filter(({ rank }) => rank !== null)
+  const board = leaderboard(entries(date), entries(day.weekBefore.date))
+  const named = board.rows.filter(({ rank }) => rank !== null)
   const main = html`<p class="trail"><a href="${root}coverage/${date.slice(0, 4)}.html#m${date.slice(0, 7)}">Days</a></p>
 <h1>${date}</h1>
 <p>${WEEKDAYS[weekdayOf(date)] ?? ''}, midnight to midnight UTC.</p>
@@ -65,7 +66,7 @@ ${neighbors(day)}${factList([
   ['Rows', formatInteger(rows), periodFiles(`${root}${DATASET_PATH}/daily/${date}`, PERIOD_FORMATS.daily)],
 ])}<section aria-labelledby="ranking">
 <h2 id="ranking">Ranking</h2>
-${rankingTable(ranking, day, root)}${noLongerNamed(ranking, day, root)}</section>
+${rankingTable(day, board, root)}${noLongerNamed(day, board, root)}</section>
 <section aria-labelledby="week">
 <h2 id="week">The week around it</h2>
 ${weekOf(day, rowsOf)}</section>
@@ -104,33 +105,36 @@ function noteOf(day: DayFacts): string {
   return day.old_counts ? [note, 'some records are counted as by an earlier version'].filter(Boolean).join('; ') : note
 }
 
-function rankingTable(board: Leaderboard, { date, weekBefore }: DayFacts, root: string): Html {
-  const hasMovement = board.rows.some(({ before }) => before.kind !== 'unknown')
+function rankingTable({ date, weekBefore, isRuled }: DayFacts, board: Leaderboard, root: string): Html {
+  const isCompared = weekBefore.status !== 'missing'
+  const wasNew = isRuled ? 'not named' : `not in the top ${TOP_MODELS}`
+  const compared = isCompared ? `, compared with ${weekBefore.date}. “new”: ${wasNew} a week earlier.` : ''
   return leaderboardTable({
     noun: 'Model',
-    caption: hasMovement ? `Models on ${date}, compared with ${weekBefore.date}` : `Models on ${date}`,
+    caption: `Models on ${date}${compared}`,
     isAtLeast: false,
     board,
     nameOf: ({ name, rank }) =>
-      rank === null
-        ? html`${name} <small>(all that are not named)</small>`
-        : html`<a href="${root}${modelPath(name)}">${name}</a>`,
-    hasMovement,
-    changeOf: hasMovement ? changeOf : undefined,
+      rank === null ? html`${name} <small>(all that are not named)</small>` : modelLink(name, root),
+    hasMovement: isCompared,
+    changeOf: isCompared ? changeOf : undefined,
+    // Earlier days decide it, so a restatement of one would change the pages of all later ones.
     firstSeen: undefined,
   })
 }
 
-function changeOf({ tokens, before }: LeaderboardRow): string {
+function modelLink(slug: string, root: string): Html {
+  return html`<a href="${root}${modelPath(slug)}">${slug}</a>`
+}
+
+function changeOf({ before, tokens }: LeaderboardRow): string {
   return before.kind === 'known' && before.tokens > 0n ? formatChange(before.tokens, tokens) : '–'
 }
 
-function noLongerNamed({ dropped }: Leaderboard, { weekBefore }: DayFacts, root: string): Html {
+function noLongerNamed({ weekBefore }: DayFacts, { dropped }: Leaderboard, root: string): Html {
   if (dropped.length === 0) return html``
-  const links = dropped.map(
-    (slug, position) => html`${position === 0 ? '' : ', '}<a href="${root}${modelPath(slug)}">${slug}</a>`,
-  )
-  return html`<p class="quiet">Named on ${weekBefore.date} and not on this day: ${links}.</p>\n`
+  const links = dropped.map((slug, position) => html`${position === 0 ? '' : ', '}${modelLink(slug, root)}`)
+  return html`<p class="quiet">Named on ${weekBefore.date}, but not on this day: ${links}.</p>\n`
 }
 
 function weekOf({ date, week }: DayFacts, rowsOf: RowsOf): Html {

@@ -1,6 +1,7 @@
 import type { CoverageDay } from '../contract/ledger.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { addDays, type UtcDate } from '../contract/utc-date.ts'
+import { isRuled } from '../release/documents/disclosure.ts'
 import { type DayFacts, dayPage, type Revision } from './day-page.ts'
 import { coveredDays, dayPath } from './day-path.ts'
 import type { SiteFacts } from './facts.ts'
@@ -41,16 +42,28 @@ function dayFacts(facts: SiteFacts): (days: readonly CoverageDay[], position: nu
   )
   const restatementsOf = Map.groupBy(restatements, ({ date }) => date)
   const revisionsOf = revisionFacts(facts)
+  // Under a rule, a date that is published is final.
+  const statusOf = (status: CoverageDay['status']) =>
+    status === 'provisional' && isRuled(facts.manifest) ? 'final' : status
   return (days, position) => {
     const day = days[position]
     if (day === undefined) throw new Error('there is no such day')
-    const { date, status, revision, rows, total_tokens, content_hash, old_counts = false } = day
+    const { date, revision, rows, total_tokens, content_hash, old_counts = false } = day
     const shown = (each: UtcDate) => {
       const { status = 'missing', content_hash = null, total_tokens = '0' } = known.get(each) ?? {}
-      return { date: each, status, isRestated: restated.has(each), content_hash, total_tokens }
+      return { date: each, status: statusOf(status), isRestated: restated.has(each), content_hash, total_tokens }
     }
     return {
-      ...{ date, status, revision, rows, total_tokens, content_hash, old_counts },
+      ...{
+        date,
+        isRuled: isRuled(facts.manifest),
+        status: statusOf(day.status),
+        revision,
+        rows,
+        total_tokens,
+        content_hash,
+        old_counts,
+      },
       before: days[position - 1]?.date,
       after: days[position + 1]?.date,
       weekBefore: shown(addDays(date, -WEEK)),

@@ -2,6 +2,7 @@ import { type Html, html } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { SYNTHETIC_NOTICE } from '../release/documents/describe.ts'
 import { hasWeek } from './leaderboard-period.ts'
+import { cardLink, PICTURE_SIZE, type PictureLink, pictureUrl } from './picture/link.ts'
 import { siteUrl } from './site-url.ts'
 
 export interface Page {
@@ -19,6 +20,8 @@ export interface PageContent {
   description: string
   head?: Html
   main: Html
+  /** What services show beside a link; by default a card without numbers. */
+  picture?: PictureLink
 }
 
 export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license' | 'tables' | 'end_date'>
@@ -55,7 +58,11 @@ ${main}</main>
 }
 
 /** The canonical URL is the publisher's, even in copies. */
-function headOf({ path, title, description, head, root = rootFrom(path) }: PageContent, { publisher }: Masthead): Html {
+function headOf(
+  { path, title, description, head, picture, root = rootFrom(path) }: PageContent,
+  masthead: Masthead,
+): Html {
+  const { publisher } = masthead
   const address = siteUrl(publisher, path.replace(/(^|\/)index\.html$/, '$1'))
   const whole = title === publisher.title ? title : `${title} · ${publisher.title}`
   return html`<title>${whole}</title>
@@ -66,11 +73,24 @@ function headOf({ path, title, description, head, root = rootFrom(path) }: PageC
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${address}">
-<link rel="icon" type="image/svg+xml" href="${root}assets/icon.svg">
+${pictureTags(picture, masthead)}<link rel="icon" type="image/svg+xml" href="${root}assets/icon.svg">
 <link rel="stylesheet" href="${root}assets/site.css">
 <link rel="alternate" type="application/atom+xml" title="${publisher.title}" href="${root}feed.atom">
 <link rel="alternate" type="application/feed+json" title="${publisher.title}" href="${root}feed.json">
 ${head ?? html``}`
+}
+
+function pictureTags(picture: PictureLink | undefined, masthead: Masthead): Html {
+  const link = picture ?? cardLink(masthead)
+  const url = pictureUrl(link, masthead)
+  if (url === undefined) return html`<meta name="twitter:card" content="summary">\n`
+  return html`<meta property="og:image" content="${url}">
+<meta property="og:image:type" content="image/png">
+<meta property="og:image:width" content="${PICTURE_SIZE.width}">
+<meta property="og:image:height" content="${PICTURE_SIZE.height}">
+<meta property="og:image:alt" content="${link.alt}">
+<meta name="twitter:card" content="summary_large_image">
+`
 }
 
 function pagesOf(masthead: Masthead): { href: string; name: string }[] {

@@ -17,7 +17,7 @@ export interface LeaderboardTable {
   hasMovement: boolean
   /** Undefined if there is nothing that tokens could be compared with. */
   changeOf: ((row: LeaderboardRow) => string) | undefined
-  /** Undefined if the table does not say it. */
+  /** Undefined if the table does not tell. */
   firstSeen: ((row: LeaderboardRow) => UtcDate | undefined) | undefined
 }
 
@@ -58,7 +58,6 @@ function columnsOf({ noun, board, isAtLeast, nameOf, hasMovement, changeOf, firs
   const [widest = 0n] = rows.map(({ tokens, rank }) => (rank === 1 ? tokens : 0n))
   const hidden = (text: string) => html`<span class="visually-hidden">${text}</span>`
   const movement: Column = { name: 'move', head: hidden('Places moved'), cell: movementOf, total: '' }
-  const seen: Column = { name: 'seen', head: html`First seen`, cell: (row) => firstSeen?.(row) ?? '', total: '' }
   const change: Column = { name: 'change', head: html`Change`, cell: (row) => changeOf?.(row) ?? '', total: '' }
   return [
     { name: 'rank', head: html`Rank`, cell: ({ rank }) => `${rank ?? ''}`, total: '' },
@@ -78,8 +77,12 @@ function columnsOf({ noun, board, isAtLeast, nameOf, hasMovement, changeOf, firs
     },
     { name: 'share-bar', head: hidden('Share as a bar'), cell: (row) => bar(row, widest), total: '' },
     ...(changeOf === undefined ? [] : [change]),
-    ...(firstSeen === undefined ? [] : [seen]),
+    ...(firstSeen === undefined ? [] : [seen(firstSeen)]),
   ]
+}
+
+function seen(firstSeen: NonNullable<LeaderboardTable['firstSeen']>): Column {
+  return { name: 'seen', head: html`First seen`, cell: (row) => firstSeen(row) ?? '', total: '' }
 }
 
 function movementOf({ rank, before }: LeaderboardRow): Html {

@@ -15,7 +15,7 @@ import { dataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { hasOwnUrl } from '../release/publisher.ts'
 import { coveredDays, dayPath } from './day-path.ts'
-import { dateElement, instantElement } from './elements.ts'
+import { dateElement } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { periodFiles } from './period-files.ts'
@@ -51,7 +51,7 @@ ${wholeDataset(facts).map(([path, about]) => item(html`<a href="${path}">${path}
 </section>
 <section aria-labelledby="releases">
 <h2 id="releases">Releases</h2>
-<p>A release is a folder that never changes. <a href="${INDEX_FILE}">${INDEX_FILE}</a> lists them all, each with the hash of the one
+<p>A release is a folder that never changes, named by the instant it was made. <a href="${INDEX_FILE}">${INDEX_FILE}</a> lists them all, each with the hash of the one
 before. ${index.releases.length > RELEASES_SHOWN ? html`Here are the newest ${RELEASES_SHOWN} of ${counted(index.releases.length, 'release')}; the <a href="${root}changelog.html#years">changelog</a> has the others.` : html`The <a href="${root}changelog.html">changelog</a> says what each one changed.`}</p>
 ${releaseTable(facts)}</section>
 `
@@ -121,17 +121,16 @@ function releaseTable(facts: SiteFacts): Html {
   const rows = newestFirst.map((entry) => [
     releaseLink(entry, facts, LISTING_PATH),
     statusOf(entry),
-    instantElement(entry.as_of),
     html`${dateElement(entry.start_date)} to ${dateElement(entry.end_date)}`,
     formatInteger(entry.rows),
   ])
-  const columns = { words: ['Release', 'Status', 'As of', 'Days'], numbers: ['Rows'] }
+  const columns = { words: ['Release', 'Status', 'Days'], numbers: ['Rows'] }
   return table('Releases, newest first', columns, rows)
 }
 
 const STATUS: Readonly<Record<NonNullable<ReleaseEntry['status']>, string>> = {
   current: 'current',
-  superseded: 'replaced by a newer one',
+  superseded: 'replaced',
   withdrawn: 'withdrawn',
 }
 

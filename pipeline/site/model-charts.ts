@@ -57,51 +57,42 @@ export function tokensChart(model: ModelFacts, list: readonly Appearance[], end:
   })
 }
 
-export interface Ranks {
-  grain: 'day' | 'week'
-  periods: readonly Period[]
-  /** Null is a gap. */
-  values: readonly (number | null)[]
-}
-
-/** The ranks of models over time. */
-export function rankSeries({
-  manifest,
-  periods,
-}: Pick<SiteFacts, 'manifest' | 'periods'>): (model: ModelFacts, list: readonly Appearance[]) => Ranks {
+/** Draws the ranks of models over time. */
+export function rankCharts({ manifest, periods }: SiteFacts): (model: ModelFacts, list: readonly Appearance[]) => Html {
   const weekly = periods && appearances(periods.weekly)
   const { start_date, end_date } = manifest
   const weeks = cellsOf(periods?.weekly ?? [], { from: start_date, to: end_date }, 'week').periods
-  return ({ model_permaslug, first_date, last_date }, list) => {
-    const dates = chartDates(first_date, last_date, end_date)
-    const inWeeks = weekly?.get(model_permaslug)
-    if (inWeeks === undefined || daysBetween(dates.from, dates.to) < MOST_DAYS) {
-      return seriesOf('day', datesBetween(dates.from, dates.to).map(wholeDay), list)
+  return (model, list) => {
+    const dates = chartDates(model.first_date, model.last_date, end_date)
+    const { from, to } = dates
+    const inWeeks = weekly?.get(model.model_permaslug)
+    if (inWeeks === undefined || daysBetween(from, to) < MOST_DAYS) {
+      return rankChart(model, list, { grain: 'day', all: datesBetween(from, to).map(wholeDay) })
     }
-    const shown = weeksIn(dates, weeks).flatMap((position) => weeks[position] ?? [])
-    return seriesOf('week', shown, inWeeks)
+    const all = weeksIn(dates, weeks).flatMap((position) => weeks[position] ?? [])
+    return rankChart(model, inWeeks, { grain: 'week', all })
   }
 }
 
-function seriesOf(grain: Ranks['grain'], periods: readonly Period[], list: readonly Appearance[]): Ranks {
-  const ranks = new Map(list.map(({ date, rank }) => [date, rank]))
-  return { grain, periods, values: periods.map(({ start }) => ranks.get(start) ?? null) }
-}
-
-/** Rank 1 is at the top. */
-export function rankChart({ model_permaslug: name, best_rank }: ModelFacts, { grain, periods, values }: Ranks): Html {
-  const ranks = values.map((rank) => (rank === null ? null : BigInt(rank)))
+function rankChart(
+  { model_permaslug: name }: ModelFacts,
+  list: readonly Appearance[],
+  { grain, all }: { grain: 'day' | 'week'; all: readonly Period[] },
+): Html {
+  const ranks = new Map(list.map(({ date, rank }) => [date, BigInt(rank)]))
+  const values = all.map(({ start }) => ranks.get(start) ?? null)
+  const best = Math.min(...list.map(({ rank }) => rank))
   return chartFigure({
     id: 'ranks',
     title: `Rank per ${grain} of ${name}`,
-    description: `Its best rank of a day is ${best_rank}. The table below has the best and the median rank of each month.`,
+    description: `Its best rank is ${best}. The table below has the best and the median rank of each month.`,
     content: {
       grain,
       form: 'lines',
       measure: 'rank',
-      periods,
-      totals: ranks,
-      series: [{ name, paint: 's0', values: ranks }],
+      periods: all,
+      totals: values,
+      series: [{ name, paint: 's0', values }],
     },
   })
 }

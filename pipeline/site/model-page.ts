@@ -13,7 +13,7 @@ import { familyOf } from './chart/rows.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { lazyPage, type Page, renderPage, rootFrom } from './layout.ts'
-import { chartDates, rankChart, rankSeries, tokensChart } from './model-charts.ts'
+import { chartDates, rankCharts, tokensChart } from './model-charts.ts'
 import { modelPath } from './model-path.ts'
 import { authorLink } from './models.ts'
 import { byMonth, tokensByMonth } from './months.ts'
@@ -27,7 +27,7 @@ interface Whole {
   families: Map<string, string[]>
   authors: Authors
   standingOf: (slug: string, last: UtcDate) => Standing
-  ranksOf: ReturnType<typeof rankSeries>
+  rankChartOf: ReturnType<typeof rankCharts>
 }
 
 /** A page for each model that a day names. It stays as it is 28 days after the last of these days. */
@@ -42,24 +42,31 @@ export function modelPages(facts: SiteFacts): Page[] {
 
 /** All that the page of a model shows, with a hash in place of the rows. */
 function shownFacts(
-  { families, authors, ranksOf, appearances }: Whole,
-  { coverage, manifest }: SiteFacts,
+  { families, authors }: Whole,
+  { coverage, manifest, periods }: SiteFacts,
 ): (model: ModelFacts) => unknown {
   const hashes = hashesUpTo(coverage.days)
+  const weekly = appearances(periods?.weekly ?? [])
   return (model) => {
-    const { model_permaslug: slug, first_date, last_date } = model
-    const { to: end } = chartDates(first_date, last_date, manifest.end_date)
+    const { model_permaslug: slug, last_date } = model
+    const dates = chartDates(model.first_date, last_date, manifest.end_date)
     // Its last month has shares of all tokens.
-    const [last = end] = [end, lastDateOf('monthly', last_date)].toSorted().reverse()
+    const [last = dates.to] = [dates.to, lastDateOf('monthly', last_date)].toSorted().reverse()
     const rows = hashes.get(last < manifest.end_date ? last : manifest.end_date)
+    const weeks = weekly.get(slug)?.map(({ date, rank }) => [date, rank])
     const author = authors.keyOf(slug)
     const family = families.get(familyOf(slug))
-    // Weeks may change without their days.
-    const { grain, periods, values } = ranksOf(model, appearances.get(slug) ?? [])
-    const ranks = grain === 'week' && [values, periods.map(({ days }) => days)]
     const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)
-    const name = author && authors.nameOf(author)
-    return { model, end, rows, author: name, family, ranks, hasModels, isRuled: isRuled(manifest) }
+    return {
+      model,
+      dates,
+      rows,
+      weeks,
+      author: author && authors.nameOf(author),
+      family,
+      hasModels,
+      isRuled: isRuled(manifest),
+    }
   }
 }
 
@@ -72,7 +79,7 @@ function lookAtAll(facts: SiteFacts): Whole {
     families: Map.groupBy(slugs, familyOf),
     authors: authorsOf(models),
     standingOf: standings(rows),
-    ranksOf: rankSeries(facts),
+    rankChartOf: rankCharts(facts),
   }
 }
 
@@ -93,7 +100,7 @@ ${tokensChart(model, list, manifest.end_date)}<p class="quiet">A gap is a day on
 </section>
 <section aria-labelledby="months">
 <h2 id="months">Rank and share</h2>
-${rankChart(model, whole.ranksOf(model, list))}${monthsTable(list, whole.months)}</section>
+${whole.rankChartOf(model, list)}${monthsTable(list, whole.months)}</section>
 ${neighborsOf(slug, standing, last_date, root)}${familySection(slug, whole, root)}${aliasesOf(model)}<section aria-labelledby="data">
 <h2 id="data">Data</h2>
 <p>The newest release has the tokens of each day as <a href="${root}${LATEST_PATH}/rankings-daily.csv">CSV</a> and in the formats that the

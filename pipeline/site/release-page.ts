@@ -15,6 +15,7 @@ import { type DatasetDescription, describeDataset } from '../release/documents/d
 import { isRuled } from '../release/documents/disclosure.ts'
 import { FILE_KINDS } from '../release/documents/files.ts'
 import type { TextFile } from '../release/stage.ts'
+import { changeBars } from './change-bar.ts'
 import { chartFile } from './chart.ts'
 import { fromHistory } from './dropped.ts'
 import { bytesElement, instantElement } from './elements.ts'
@@ -171,18 +172,20 @@ function differenceOf({ tokens_before, tokens_after }: ChangeRow): bigint {
 }
 
 function dateTable(dates: readonly ChangedDate[]): Html {
-  const newestFirst = dates.toReversed()
-  const rows = newestFirst
-    .slice(0, DATES_SHOWN)
-    .map(({ date, rows_before, rows_after, before, after }) => [
-      date,
-      rows_before === 0 ? 'new' : rows_after === 0 ? 'gone' : 'changed',
-      formatInteger(rows_after),
-      formatTokens(after),
-      rows_before === 0 || before === 0n ? '' : formatChange(before, after),
-    ])
+  const shown = dates.toReversed().slice(0, DATES_SHOWN)
+  const barOf = changeBars(shown)
+  const rows = shown.map(({ date, rows_before, rows_after, before, after }) => [
+    date,
+    rows_before === 0 ? 'new' : rows_after === 0 ? 'gone' : 'changed',
+    formatInteger(rows_after),
+    rows_before === 0 ? '' : formatTokens(before),
+    formatTokens(after),
+    rows_before === 0 || before === 0n ? '' : formatChange(before, after),
+    barOf({ before, after }),
+  ])
   const caption = rows.length < dates.length ? `The newest ${rows.length} days that differ` : 'Days that differ'
-  return table(caption, { words: ['Day', 'Status'], numbers: ['Rows', 'Tokens', 'Change'] }, rows)
+  const numbers = ['Rows', 'Tokens before', 'Tokens now', 'Change', 'Drawn']
+  return table(caption, { words: ['Date', 'Status'], numbers }, rows)
 }
 
 /** Skips new days, where every row is a difference. */

@@ -69,13 +69,12 @@ function successorOf({ release }: ReleaseEntry, index: ReleaseIndex): ReleaseEnt
 function differences(entry: ReleaseEntry, successor: ReleaseEntry): Html {
   const both = [entry, successor]
   const rows = [
-    ['As of', ...both.map(({ as_of }) => instantElement(as_of))],
     ['First date', ...both.map(({ start_date }) => dateElement(start_date))],
     ['Last date', ...both.map(({ end_date }) => dateElement(end_date))],
     ['Data version', ...both.map(({ data_version = '' }) => data_version)],
     ...(isErased(entry) ? [] : [['Rows', ...both.map((each) => formatInteger(each.rows))]]),
   ]
-  const columns = { words: ['Fact', 'Withdrawn', `Release ${successor.release}`] }
+  const columns = { words: ['Fact', 'Withdrawn', 'In its place'] }
   return html`${sameRows(entry, successor)}${table('Both releases', columns, rows)}`
 }
 

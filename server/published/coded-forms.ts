@@ -3,7 +3,7 @@ import { lstat, realpath } from 'node:fs/promises'
 import { relative } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip } from 'node:zlib'
-import { CODINGS, type Coding, codedPath, isCoded, LARGEST_CODED } from '../../pipeline/contract/codings.ts'
+import { type Coding, codedPath, codedPaths, codingsOf, LARGEST_CODED } from '../../pipeline/contract/codings.ts'
 import { remembered } from '../base/remembered.ts'
 import { gzipPathOf } from './file-facts.ts'
 import { isUnreachable } from './missing.ts'
@@ -11,11 +11,14 @@ import type { OpenFile } from './open-file.ts'
 
 const MOST_REMEMBERED_FORMS = 10_000
 
+/** Of a file of a release, whose manifest lists it. */
+const GZIP_ALONE: readonly Coding[] = ['gzip']
+
 const decompress = { br: promisify(brotliDecompress), gzip: promisify(gunzip) }
 
 /** The files that may be compressed forms of a file, by its name. */
 export function formPathsOf(path: string): string[] {
-  const forms = isCoded(path) ? CODINGS.map((coding) => codedPath(path, coding)) : []
+  const forms = codedPaths(path)
   const gzip = gzipPathOf(path)
   return gzip === undefined || forms.includes(gzip) ? forms : [...forms, gzip]
 }
@@ -34,9 +37,8 @@ export function formFinder(root: string, open: (path: string) => Promise<OpenFil
 
   return async (file) => {
     const forms = new Map<Coding, OpenFile>()
-    const mayHave = file.gzipEtag !== undefined || isCoded(relative(await realpath(root), file.path))
-    if (!mayHave) return forms
-    for (const coding of CODINGS) {
+    const codings = file.gzipEtag === undefined ? codingsOf(relative(await realpath(root), file.path)) : GZIP_ALONE
+    for (const coding of codings) {
       const path = codedPath(file.path, coding)
       const form = (await isPlainFile(path)) ? await open(path) : undefined
       if (form === undefined) continue

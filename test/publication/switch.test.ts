@@ -109,7 +109,7 @@ const ORDER: [string, RegExp][] = [
   ['coverage', /\/coverage\.json$/],
   ['history', /\/history\.(parquet|csv\.gz)$|\.avro$/],
   ['index', /\/releases\/index\.json$/],
-  ['site', /^(?!(catalog|feed)\b)[^/]+$|^(models|coverage|changelog|api|assets)\//],
+  ['site', /^(?!(catalog|feed)\b|datasets\/)[^/]+$|^(?!datasets\/)[^/]+\//],
   ['site', new RegExp(`^${DATASET}/croissant\\.json$`)],
   ['latest', /\/latest$/],
   ['pointer', /\/(latest|v1\.metadata)\.json$/],

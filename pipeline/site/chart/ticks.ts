@@ -61,9 +61,10 @@ export function ticksOf(periods: readonly Period[], grain: Grain, most: number):
   if (first === undefined) return []
   for (const { positions, isMonth = false } of STEPS[grain]) {
     const found = positions(periods.length, first.start)
-    if (found.length > 0 && found.length <= most) return named(found, periods, isMonth)
+    if (found.length > 1 && found.length <= most) return named(found, periods, isMonth)
   }
-  return named([0], periods, false)
+  const last = periods.length - 1
+  return named(last === 0 ? [0] : [0, last], periods, false)
 }
 
 function named(positions: readonly number[], periods: readonly Period[], isMonth: boolean): Tick[] {
