@@ -5,6 +5,7 @@ import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { shareCharts } from './author-charts.ts'
 import { type Author, authorsOf } from './authors.ts'
+import { authorOf } from './chart/rows.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
@@ -42,13 +43,20 @@ function authorPage(
 <p>All tokens here are at least these, because models ${outside} are part of <code>other</code>.</p>
 ${keyFacts(author)}<section aria-labelledby="share">
 <h2 id="share">Share of all tokens</h2>
-${chart}${monthsTable(days, months)}</section>
+${chart}<p><a href="${root}explore.html?${explorerQuery(author)}">Open it in the explorer</a></p>
+${monthsTable(days, months)}</section>
 <section aria-labelledby="models">
 <h2 id="models">Models</h2>
 ${modelsTable(author, root)}</section>
 `
   const description = `${counted(models.length, 'model')} of ${name} by tokens, with their ranks, ${first_date} to ${last_date}.`
   return renderPage({ path, title: name, description, main }, manifest)
+}
+
+/** The explorer names authors as slugs do. */
+function explorerQuery({ models }: Author): string {
+  const names = new Set(models.map(({ model_permaslug }) => authorOf(model_permaslug)))
+  return ['of=author', ...[...names].map((name) => `models=${encodeURIComponent(name)}`)].join('&')
 }
 
 function keyFacts({ models, tokens, first_date, last_date }: Author): Html {

@@ -4,14 +4,17 @@ import type { RuleStatement } from '../../pipeline/contract/disclosure.ts'
 import { bandedQuality } from '../../pipeline/dataset/banded-quality.ts'
 import { Account } from '../../pipeline/dataset/quality.ts'
 import { countRecords } from '../../pipeline/dataset/records.ts'
+import { authorPages } from '../../pipeline/site/author-page.ts'
 import { coveragePages } from '../../pipeline/site/coverage.ts'
 import { renderCrawlerFiles } from '../../pipeline/site/crawlers.ts'
 import { explorePage } from '../../pipeline/site/explore.ts'
 import { landingPage } from '../../pipeline/site/landing.ts'
+import { leaderboardPages } from '../../pipeline/site/leaderboards.ts'
 import { modelPages } from '../../pipeline/site/model-page.ts'
 import { modelsPages } from '../../pipeline/site/models.ts'
 import { releasePage } from '../../pipeline/site/release-page.ts'
 import { manifestOf } from '../support/manifest.ts'
+import { periodsOf } from '../support/rows.ts'
 import { rankingRow, siteFacts } from '../support/site.ts'
 import { CHANGES, QUALITY, ROWS } from './release-facts.ts'
 
@@ -29,7 +32,9 @@ function pagesOf(disclosure: RuleStatement | 'none' | undefined): Record<string,
   const [, missing] = facts.coverage.days
   if (missing !== undefined && typeof disclosure === 'object') missing.reason = 'not_published'
   const pages = [landingPage(facts), explorePage(facts, {}), ...coveragePages(facts), ...modelsPages(facts)]
-  const all = [...pages, ...modelPages(facts), ...renderCrawlerFiles(facts.manifest, [])]
+  const periods = periodsOf(rows)
+  const ranked = [...authorPages(facts), ...leaderboardPages({ ...facts, periods })]
+  const all = [...pages, ...ranked, ...modelPages(facts), ...renderCrawlerFiles(facts.manifest, [])]
   return Object.fromEntries(all.map(({ path, text }) => [path, text]))
 }
 
@@ -54,6 +59,13 @@ describe('under a rule', () => {
   it('sums over dates say that they are at least that', () => {
     expect(pages['models.html']).toContain('so a model had at least these')
     expect(Object.entries(pages).find(([path]) => path.startsWith('models/'))?.[1]).toContain('Tokens, at least')
+  })
+
+  it('leaderboards and authors say what is not named, and neither a top 50 nor what is provisional', () => {
+    const paths = Object.keys(pages).filter((path) => /^(leaderboards|authors)\//.test(path))
+    expect(paths).toContain('leaderboards/day.html')
+    for (const path of paths) expect(pages[path], path).not.toMatch(/top 50|provisional|final/)
+    expect(pages['leaderboards/all.html']).toContain('that a day does not name')
   })
 
   it('the page of a release has bands', () => {
