@@ -3,6 +3,7 @@ import { TOP_MODELS } from '../contract/ranking.ts'
 import { GRAINS, TABLES, type Table } from '../contract/tables.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { authorsOf } from './authors.ts'
+import { dayPath } from './day-path.ts'
 import { dateElement, withDates } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage } from './layout.ts'
@@ -40,7 +41,8 @@ function periodPage(period: Period, facts: SiteFacts, links: readonly Link[]): P
   const when = table === 'daily' ? first : table === 'weekly' ? `${first} to ${last}` : first.slice(0, 7)
   const { path } = linkTo(table)
   const title = `Leaderboard of the ${GRAINS[table]}`
-  const about = html`<p>${withDates(aboutPeriod(period, facts) + stillRunning(table, facts))}</p>\n`
+  const day = html` <a href="../${dayPath(first)}">More about this day</a>`
+  const about = html`<p>${withDates(aboutPeriod(period, facts) + stillRunning(table, facts))}${table === 'daily' ? day : html``}</p>\n`
   return page({ path, title, about, when, rows, period }, facts, links)
 }
 

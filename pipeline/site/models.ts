@@ -11,8 +11,8 @@ import { type Page, renderPage, rootFrom } from './layout.ts'
 import { authorPath, modelPath } from './model-path.ts'
 import { table } from './table.ts'
 
-/** A model takes about 300 bytes, and a page at most 100 KB. */
-const MODELS_ON_PAGE = 250
+/** Search and sort work within a page. Most datasets fit on one, which has at most 25 KB on the way. */
+const MODELS_ON_PAGE = 600
 
 /** `models.html` with all models and authors of the current release, and further pages if there are many models. */
 export function modelsPages(facts: SiteFacts, script?: string): Page[] {

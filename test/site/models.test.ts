@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { authorPages } from '../../pipeline/site/author-page.ts'
@@ -14,11 +15,14 @@ describe('the list of models', () => {
   const pages = modelsPages(facts)
 
   it('is spread over several pages that link to each other', () => {
-    const more = [2, 3, 4, 5].map((part) => `more-models/${part}.html`)
-    expect(pages.map(({ path }) => path)).toEqual(['models.html', ...more])
+    expect(pages.map(({ path }) => path)).toEqual(['models.html', 'more-models/2.html'])
     const slugs = pages.flatMap(({ text }) => tableRows(text, 'Models by tokens').map(([slug]) => slug))
     expect(slugs).toEqual(facts.models.map(({ model_permaslug }) => model_permaslug))
     for (const page of pages) expect(linksOf(page)).toEqual(expect.arrayContaining(pages.map(({ path }) => path)))
+  })
+
+  it('is a small download however many models are on a page', () => {
+    for (const { path, text } of pages) expect(gzipSync(text).length, path).toBeLessThan(40_000)
   })
 
   it('links to the page of each model', () => {
