@@ -28,50 +28,62 @@ export function chartDates(first: UtcDate, last: UtcDate, end: UtcDate): ChartDa
   return { from: first < earliest ? first : earliest, to, isOver: after <= end }
 }
 
-/** The positions of the weeks that a chart draws. One that is over has no week that later dates would change. */
-export function weeksIn({ from, to, isOver }: ChartDates, weeks: readonly Period[]): number[] {
-  return weeks.flatMap(({ start, length }, position) => {
-    const last = addDays(start, length - 1)
-    return last >= from && (isOver ? last : start) <= to ? [position] : []
-  })
+/** The positions of the weeks, or days, that a chart draws. One that is over has no week that later dates would change. */
+export function periodsIn({ from, to, isOver }: ChartDates, periods: readonly Period[]): number[] {
+  const length = periods[0]?.length ?? 1
+  const first = addDays(from, 1 - length)
+  const last = isOver ? addDays(to, 1 - length) : to
+  return periods.flatMap(({ start }, position) => (start >= first && start <= last ? [position] : []))
 }
 
-export function tokensChart(model: ModelFacts, list: readonly Appearance[], end: UtcDate): Html {
-  const { model_permaslug: name, first_date, last_date } = model
-  const { from, to } = chartDates(first_date, last_date, end)
-  const dates = datesBetween(from, to)
+type Draw = (model: ModelFacts, list: readonly Appearance[]) => Html
+
+/** Draws the tokens and the ranks of models over time. */
+export function modelCharts({ manifest, periods }: SiteFacts): { tokens: Draw; ranks: Draw } {
+  const { start_date, end_date } = manifest
+  const weekly = periods && appearances(periods.weekly)
+  const weeks = cellsOf(periods?.weekly ?? [], { from: start_date, to: end_date }, 'week').periods
+  // All dates of all charts are made once.
+  const days = datesBetween(addDays(start_date, -MARGIN), end_date).map(wholeDay)
+  const daysIn = ({ from, to }: ChartDates) => {
+    const first = daysBetween(days[0]?.start ?? from, from)
+    return days.slice(first, first + daysBetween(from, to) + 1)
+  }
+  const datesOf = ({ first_date, last_date }: ModelFacts) => chartDates(first_date, last_date, end_date)
+  return {
+    tokens: (model, list) => tokensChart(model, list, daysIn(datesOf(model))),
+    ranks: (model, list) => {
+      const dates = datesOf(model)
+      const inWeeks = weekly?.get(model.model_permaslug)
+      if (inWeeks === undefined || daysBetween(dates.from, dates.to) < MOST_DAYS) {
+        return rankChart(model, list, { grain: 'day', all: daysIn(dates) })
+      }
+      const all = periodsIn(dates, weeks).flatMap((position) => weeks[position] ?? [])
+      return rankChart(model, inWeeks, { grain: 'week', all })
+    },
+  }
+}
+
+function tokensChart(
+  { model_permaslug: name }: ModelFacts,
+  list: readonly Appearance[],
+  periods: readonly Period[],
+): Html {
   const tokens = new Map(list.map((appearance) => [appearance.date, appearance.tokens]))
-  const values = dates.map((date) => tokens.get(date) ?? null)
+  const values = periods.map(({ start }) => tokens.get(start) ?? null)
   return chartFigure({
     id: 'tokens',
     title: `Tokens per day of ${name}`,
-    description: `${counted(list.length, 'day')} with a value from ${from} to ${to}. The table below has its months.`,
+    description: `${counted(list.length, 'day')} with a value from ${periods[0]?.start} to ${periods.at(-1)?.start}. The table below has its months.`,
     content: {
       grain: 'day',
       form: 'lines',
       measure: 'tokens',
-      periods: dates.map(wholeDay),
+      periods,
       totals: values,
       series: [{ name, paint: 's0', values }],
     },
   })
-}
-
-/** Draws the ranks of models over time. */
-export function rankCharts({ manifest, periods }: SiteFacts): (model: ModelFacts, list: readonly Appearance[]) => Html {
-  const weekly = periods && appearances(periods.weekly)
-  const { start_date, end_date } = manifest
-  const weeks = cellsOf(periods?.weekly ?? [], { from: start_date, to: end_date }, 'week').periods
-  return (model, list) => {
-    const dates = chartDates(model.first_date, model.last_date, end_date)
-    const { from, to } = dates
-    const inWeeks = weekly?.get(model.model_permaslug)
-    if (inWeeks === undefined || daysBetween(from, to) < MOST_DAYS) {
-      return rankChart(model, list, { grain: 'day', all: datesBetween(from, to).map(wholeDay) })
-    }
-    const all = weeksIn(dates, weeks).flatMap((position) => weeks[position] ?? [])
-    return rankChart(model, inWeeks, { grain: 'week', all })
-  }
 }
 
 function rankChart(

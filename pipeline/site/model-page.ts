@@ -13,7 +13,7 @@ import { familyOf } from './chart/rows.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { lazyPage, type Page, renderPage, rootFrom } from './layout.ts'
-import { chartDates, rankCharts, tokensChart } from './model-charts.ts'
+import { chartDates, modelCharts } from './model-charts.ts'
 import { modelPath } from './model-path.ts'
 import { authorLink } from './models.ts'
 import { byMonth, tokensByMonth } from './months.ts'
@@ -27,7 +27,7 @@ interface Whole {
   families: Map<string, string[]>
   authors: Authors
   standingOf: (slug: string, last: UtcDate) => Standing
-  rankChartOf: ReturnType<typeof rankCharts>
+  charts: ReturnType<typeof modelCharts>
 }
 
 /** A page for each model that a day names. It stays as it is 28 days after the last of these days. */
@@ -79,7 +79,7 @@ function lookAtAll(facts: SiteFacts): Whole {
     families: Map.groupBy(slugs, familyOf),
     authors: authorsOf(models),
     standingOf: standings(rows),
-    rankChartOf: rankCharts(facts),
+    charts: modelCharts(facts),
   }
 }
 
@@ -95,12 +95,12 @@ function modelPage(model: ModelFacts, whole: Whole, { manifest }: SiteFacts): Pa
 <h1>${title}</h1>
 ${keyFacts(model, { author, standing })}<section aria-labelledby="days">
 <h2 id="days">Tokens per day</h2>
-${tokensChart(model, list, manifest.end_date)}<p class="quiet">A gap is a day on which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
+${whole.charts.tokens(model, list)}<p class="quiet">A gap is a day on which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
 <a href="${root}explore.html?models=${encodeURIComponent(slug)}">Open it in the explorer</a></p>
 </section>
 <section aria-labelledby="months">
 <h2 id="months">Rank and share</h2>
-${whole.rankChartOf(model, list)}${monthsTable(list, whole.months)}</section>
+${whole.charts.ranks(model, list)}${monthsTable(list, whole.months)}</section>
 ${neighborsOf(slug, standing, last_date, root)}${familySection(slug, whole, root)}${aliasesOf(model)}<section aria-labelledby="data">
 <h2 id="data">Data</h2>
 <p>The newest release has the tokens of each day as <a href="${root}${LATEST_PATH}/rankings-daily.csv">CSV</a> and in the formats that the
