@@ -57,6 +57,22 @@ describe('renderPage', () => {
     expect(page('models/a.html')).not.toContain('aria-current')
   })
 
+  it('links to the leaderboard of the week if the release ranks a week that is over, and else to that of all time', () => {
+    const weekly = { start_date: '2026-11-16', end_date: '2026-11-16', rows: 1, content_hash: '' }
+    const { tables } = manifestOf()
+    const young = tables && { ...tables, weekly }
+    const cases: [Parameters<typeof manifestOf>[0], string][] = [
+      [{}, 'week'],
+      [{ tables: young, end_date: '2026-11-22' }, 'week'],
+      [{ tables: young, end_date: '2026-11-21' }, 'all'],
+      [{ tables: undefined }, 'all'],
+    ]
+    for (const [changes, name] of cases) {
+      expect(page('index.html', manifestOf(changes))).toContain(`<a href="leaderboards/${name}.html">Leaderboards</a>`)
+    }
+    expect(page('leaderboards/day.html')).toContain('<a href="../leaderboards/week.html" aria-current="true">')
+  })
+
   it('has its address at the publisher for search engines and previews, without index.html', () => {
     const publisher = { ...PUBLISHER, url: 'https://example.org/data' }
     const address = (path: string) => /rel="canonical" href="([^"]*)"/.exec(page(path, manifestOf({ publisher })))?.[1]
