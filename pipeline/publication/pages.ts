@@ -54,8 +54,8 @@ export async function renderChanged(
   const standing =
     tree.isNewChain || previous === undefined ? new Map() : await unchangedPages(publicDir, previous, all)
   const pages = all.filter(({ path }) => !standing.has(path))
+  const made = { source, code: hashOfCode(), scripts, retired }
   const note = async () => {
-    const made = { source, code: hashOfCode(), scripts, retired }
     await noteRendered(tree.folder, made, { pages: [...pages, ranking], standing })
     await notePictures()
   }

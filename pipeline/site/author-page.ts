@@ -1,7 +1,7 @@
 import { counted, formatInteger, formatShare } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
-import { type Appearance, appearances } from '../dataset/model-facts.ts'
+import type { Appearance } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { shareCharts } from './author-charts.ts'
 import { type Author, authorsOf } from './authors.ts'
@@ -10,28 +10,46 @@ import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { authorPath, modelPath } from './model-path.ts'
-import { byMonth, tokensByMonth } from './months.ts'
+import { byMonth } from './months.ts'
 import { factList, table } from './table.ts'
+import { appearancesOf, tokensByMonth } from './totals.ts'
 
 /** A page for each author of models that a day names. */
 export function authorPages(facts: SiteFacts): Page[] {
   const shareOf = shareCharts(facts)
-  const byModel = appearances(facts.rows)
-  const months = tokensByMonth(facts.rows)
+  const byModel = appearancesOf(facts)
+  const totals = tokensByMonth(facts)
   return authorsOf(facts.models).all.map((author) => {
-    const days = author.models.flatMap(({ model_permaslug: slug }) => {
-      return (byModel.get(slug) ?? []).map((appearance) => ({ ...appearance, slug }))
-    })
-    days.sort((a, b) => (a.date < b.date ? -1 : Number(a.date > b.date)))
-    return authorPage(author, { days, months, chart: shareOf(author) }, facts)
+    const months = monthsOf(author, byModel)
+    return authorPage(author, { months, totals, chart: shareOf(author) }, facts)
   })
 }
 
-type Day = Appearance & { slug: string }
+interface Month {
+  models: number
+  bestRank: number
+  tokens: bigint
+}
+
+/** What the models of an author have in each month, the newest first. */
+function monthsOf({ models }: Author, byModel: ReadonlyMap<string, readonly Appearance[]>): [string, Month][] {
+  const months = new Map<string, Month>()
+  for (const { model_permaslug } of models) {
+    for (const [month, days] of byMonth(byModel.get(model_permaslug) ?? [])) {
+      const known = months.get(month) ?? { models: 0, bestRank: TOP_MODELS, tokens: 0n }
+      months.set(month, {
+        models: known.models + 1,
+        bestRank: days.reduce((best, { rank }) => Math.min(best, rank), known.bestRank),
+        tokens: days.reduce((sum, { tokens }) => sum + tokens, known.tokens),
+      })
+    }
+  }
+  return [...months].sort(([a], [b]) => (a < b ? 1 : -1))
+}
 
 function authorPage(
   author: Author,
-  { days, months, chart }: { days: readonly Day[]; months: ReadonlyMap<string, bigint>; chart: Html },
+  { months, totals, chart }: { months: [string, Month][]; totals: ReadonlyMap<string, bigint>; chart: Html },
   { manifest }: SiteFacts,
 ): Page {
   const { key, name, models, first_date, last_date } = author
@@ -44,7 +62,7 @@ function authorPage(
 ${keyFacts(author)}<section aria-labelledby="share">
 <h2 id="share">Share of all tokens</h2>
 ${chart}<p><a href="${root}explore.html?${explorerQuery(author)}">Open it in the explorer</a></p>
-${monthsTable(days, months)}</section>
+${monthsTable(months, totals)}</section>
 <section aria-labelledby="models">
 <h2 id="models">Models</h2>
 ${modelsTable(author, root)}</section>
@@ -79,15 +97,10 @@ ${table('Models by tokens', { words: ['Model'], numbers }, rows)}</div>
 `
 }
 
-function monthsTable(days: readonly Day[], all: ReadonlyMap<string, bigint>): Html {
-  const rows = byMonth(days)
-    .toReversed()
-    .map(([month, own]) => {
-      const tokens = own.reduce((sum, day) => sum + day.tokens, 0n)
-      const best = own.reduce((rank, day) => Math.min(rank, day.rank), TOP_MODELS)
-      const models = new Set(own.map(({ slug }) => slug)).size
-      return [dateElement(month), models, best, formatShare(tokens, all.get(month) ?? 0n), tokensData(tokens)]
-    })
+function monthsTable(months: [string, Month][], totals: ReadonlyMap<string, bigint>): Html {
+  const rows = months.map(([month, { models, bestRank, tokens }]) => {
+    return [dateElement(month), models, bestRank, formatShare(tokens, totals.get(month) ?? 0n), tokensData(tokens)]
+  })
   const numbers = ['Models', 'Best rank', 'Share of all tokens', 'Tokens, at least']
   return table('By month', { words: ['Month'], numbers }, rows)
 }

@@ -2,7 +2,7 @@ import { counted, formatInteger, formatShare, formatTokens } from '../base/numbe
 import { type Html, html } from '../contract/html.ts'
 import type { Coverage, CoverageDay, Restatement } from '../contract/ledger.ts'
 import { DATASET_PATH } from '../contract/manifest.ts'
-import { COVERAGE_FILE } from '../contract/published-paths.ts'
+import { COVERAGE_FILE, LISTING_PATH } from '../contract/published-paths.ts'
 import { sumTokens } from '../contract/ranking.ts'
 import { daysBetween } from '../contract/utc-date.ts'
 import { describeRange, toRanges } from '../dataset/old-counts.ts'
@@ -62,7 +62,7 @@ ${dayShapes()}${calendarLegend(days)}${newestFirst.slice(0, YEARS_DRAWN).map(([y
 ${missingDays(days)}${notPublished(days)}</section>
 ${daysWithOldCounts(days)}<section aria-labelledby="months">
 <h2 id="months">By month</h2>
-<p>The page of each year lists its days. <a href="${DATASET_PATH}/${COVERAGE_FILE}">${COVERAGE_FILE}</a> has all of this for programs.</p>
+<p>The page of each year lists its days. <a href="${DATASET_PATH}/${COVERAGE_FILE}">${COVERAGE_FILE}</a> has all of this for programs, and the <a href="${LISTING_PATH}">list of files</a> leads to each day and month.</p>
 <details>
 <summary>All months</summary>
 ${monthsTable(days)}</details>

@@ -41,7 +41,11 @@ ${sections.map(({ content }) => content)}`
 /** An empty one is not shown. */
 function sectionsOf(facts: SiteFacts, code: Html | undefined): Section[] {
   const { dataset, rows } = facts
-  const recent = recentDays(rows, { provisionalFrom: dataset.provisional_from, restated: restatedDates(facts) })
+  const recent = recentDays(rows, {
+    provisionalFrom: dataset.provisional_from,
+    restated: restatedDates(facts),
+    order: facts.models.map(({ model_permaslug }) => model_permaslug),
+  })
   return [
     { id: 'recent', name: 'Chart', content: recentSection(recent) },
     { id: 'ranking', name: 'Ranking', content: rankingSection(facts) },

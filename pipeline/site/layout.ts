@@ -58,10 +58,8 @@ ${main}</main>
 }
 
 /** The canonical URL is the publisher's, even in copies. */
-function headOf(
-  { path, title, description, head, picture, root = rootFrom(path) }: PageContent,
-  masthead: Masthead,
-): Html {
+function headOf(content: PageContent, masthead: Masthead): Html {
+  const { path, title, description, head, picture, root = rootFrom(path) } = content
   const { publisher } = masthead
   const address = siteUrl(publisher, path.replace(/(^|\/)index\.html$/, '$1'))
   const whole = title === publisher.title ? title : `${title} · ${publisher.title}`

@@ -10,6 +10,7 @@ import { type Page, renderPage } from './layout.ts'
 import { aboutPeriod, newestPeriod, type Period, runningPeriod } from './leaderboard-period.ts'
 import { authorsTable, familiesTable, modelsTable, type Ranking } from './leaderboard-sections.ts'
 import { boardLink } from './picture/link.ts'
+import { allTimeRows } from './totals.ts'
 
 const NAMES = { daily: 'Day', weekly: 'Week', monthly: 'Month' } as const satisfies Record<Table, string>
 
@@ -59,7 +60,7 @@ function allTimePage(facts: SiteFacts, links: readonly Link[]): Page {
   const when = `${start_date} to ${end_date}`
   const { path } = ALL_TIME
   return page(
-    { path, title: 'Leaderboard of all time', about, when, rows: facts.rows, period: undefined },
+    { path, title: 'Leaderboard of all time', about, when, rows: allTimeRows(facts), period: undefined },
     facts,
     links,
   )

@@ -10,7 +10,7 @@ import type { SiteFacts } from './facts.ts'
 /** A chart shows at least so many dates, and ends so many dates after the last one that names the model or author. */
 const MARGIN = 28
 
-/** Longer charts of ranks have weeks, because single days are too close to be told apart. */
+/** Longer charts have weeks, because single days are too close to be told apart. */
 const MOST_DAYS = 120
 
 export interface ChartDates {
@@ -28,80 +28,85 @@ export function chartDates(first: UtcDate, last: UtcDate, end: UtcDate): ChartDa
   return { from: first < earliest ? first : earliest, to, isOver: after <= end }
 }
 
-/** The positions of the weeks, or days, that a chart draws. One that is over has no week that later dates would change. */
-export function periodsIn({ from, to, isOver }: ChartDates, periods: readonly Period[]): number[] {
-  const length = periods[0]?.length ?? 1
-  const first = addDays(from, 1 - length)
-  const last = isOver ? addDays(to, 1 - length) : to
-  return periods.flatMap(({ start }, position) => (start >= first && start <= last ? [position] : []))
-}
-
-type Draw = (model: ModelFacts, list: readonly Appearance[]) => Html
-
-/** Draws the tokens and the ranks of models over time. */
-export function modelCharts({ manifest, periods }: SiteFacts): { tokens: Draw; ranks: Draw } {
-  const { start_date, end_date } = manifest
-  const weekly = periods && appearances(periods.weekly)
-  const weeks = cellsOf(periods?.weekly ?? [], { from: start_date, to: end_date }, 'week').periods
-  // All dates of all charts are made once.
-  const days = datesBetween(addDays(start_date, -MARGIN), end_date).map(wholeDay)
-  const daysIn = ({ from, to }: ChartDates) => {
-    const first = daysBetween(days[0]?.start ?? from, from)
-    return days.slice(first, first + daysBetween(from, to) + 1)
-  }
-  const datesOf = ({ first_date, last_date }: ModelFacts) => chartDates(first_date, last_date, end_date)
-  return {
-    tokens: (model, list) => tokensChart(model, list, daysIn(datesOf(model))),
-    ranks: (model, list) => {
-      const dates = datesOf(model)
-      const inWeeks = weekly?.get(model.model_permaslug)
-      if (inWeeks === undefined || daysBetween(dates.from, dates.to) < MOST_DAYS) {
-        return rankChart(model, list, { grain: 'day', all: daysIn(dates) })
-      }
-      const all = periodsIn(dates, weeks).flatMap((position) => weeks[position] ?? [])
-      return rankChart(model, inWeeks, { grain: 'week', all })
-    },
-  }
-}
-
-function tokensChart(
-  { model_permaslug: name }: ModelFacts,
-  list: readonly Appearance[],
-  periods: readonly Period[],
-): Html {
-  const tokens = new Map(list.map((appearance) => [appearance.date, appearance.tokens]))
-  const values = periods.map(({ start }) => tokens.get(start) ?? null)
-  return chartFigure({
-    id: 'tokens',
-    title: `Tokens per day of ${name}`,
-    description: `${counted(list.length, 'day')} with a value from ${periods[0]?.start} to ${periods.at(-1)?.start}. The table below has its months.`,
-    content: {
-      grain: 'day',
-      form: 'lines',
-      measure: 'tokens',
-      periods,
-      totals: values,
-      series: [{ name, paint: 's0', values }],
-    },
+/** The positions of the weeks that a chart draws. One that is over has no week that later dates would change. */
+export function weeksIn({ from, to, isOver }: ChartDates, weeks: readonly Period[]): number[] {
+  return weeks.flatMap(({ start, length }, position) => {
+    const last = addDays(start, length - 1)
+    return last >= from && (isOver ? last : start) <= to ? [position] : []
   })
 }
 
-function rankChart(
-  { model_permaslug: name }: ModelFacts,
-  list: readonly Appearance[],
-  { grain, all }: { grain: 'day' | 'week'; all: readonly Period[] },
-): Html {
-  const ranks = new Map(list.map(({ date, rank }) => [date, BigInt(rank)]))
-  const values = all.map(({ start }) => ranks.get(start) ?? null)
-  const best = Math.min(...list.map(({ rank }) => rank))
-  return chartFigure({
+export interface ModelCharts {
+  grain: 'day' | 'week'
+  tokens: Html
+  ranks: Html
+}
+
+/** Draws the tokens and the ranks of models over time. */
+export function modelCharts({ manifest, periods }: SiteFacts) {
+  const weekly = periods && appearances(periods.weekly)
+  const { start_date, end_date } = manifest
+  const weeks = cellsOf(periods?.weekly ?? [], { from: start_date, to: end_date }, 'week').periods
+  return (model: ModelFacts, list: readonly Appearance[]): ModelCharts => {
+    const dates = chartDates(model.first_date, model.last_date, end_date)
+    const { from, to } = dates
+    const inWeeks = weekly?.get(model.model_permaslug)
+    const drawn: Drawn =
+      inWeeks === undefined || daysBetween(from, to) < MOST_DAYS
+        ? { grain: 'day', all: datesBetween(from, to).map(wholeDay), list }
+        : { grain: 'week', all: weeksIn(dates, weeks).flatMap((position) => weeks[position] ?? []), list: inWeeks }
+    return { grain: drawn.grain, tokens: tokensChart(model, drawn), ranks: rankChart(model, drawn) }
+  }
+}
+
+interface Drawn {
+  grain: 'day' | 'week'
+  all: readonly Period[]
+  list: readonly Appearance[]
+}
+
+function tokensChart(model: ModelFacts, drawn: Drawn): Html {
+  const { grain, all, list } = drawn
+  return lineChart(model, drawn, {
+    id: 'tokens',
+    measure: 'tokens',
+    title: 'Tokens',
+    description: `${counted(list.length, grain)} with a value from ${all[0]?.start} to ${all.at(-1)?.start}. The table below has its months.`,
+    pick: ({ tokens }) => tokens,
+  })
+}
+
+function rankChart(model: ModelFacts, drawn: Drawn): Html {
+  const best = Math.min(...drawn.list.map(({ rank }) => rank))
+  return lineChart(model, drawn, {
     id: 'ranks',
-    title: `Rank per ${grain} of ${name}`,
+    measure: 'rank',
+    title: 'Rank',
     description: `Its best rank is ${best}. The table below has the best and the median rank of each month.`,
+    pick: ({ rank }) => BigInt(rank),
+  })
+}
+
+interface Line {
+  id: string
+  measure: 'tokens' | 'rank'
+  title: string
+  description: string
+  pick: (appearance: Appearance) => bigint
+}
+
+function lineChart({ model_permaslug: name }: ModelFacts, { grain, all, list }: Drawn, line: Line): Html {
+  const { id, measure, title, description, pick } = line
+  const found = new Map(list.map((appearance) => [appearance.date, pick(appearance)]))
+  const values = all.map(({ start }) => found.get(start) ?? null)
+  return chartFigure({
+    id,
+    title: `${title} per ${grain} of ${name}`,
+    description,
     content: {
       grain,
       form: 'lines',
-      measure: 'rank',
+      measure,
       periods: all,
       totals: values,
       series: [{ name, paint: 's0', values }],

@@ -16,10 +16,11 @@ import { lazyPage, type Page, renderPage, rootFrom } from './layout.ts'
 import { chartDates, modelCharts } from './model-charts.ts'
 import { modelPath } from './model-path.ts'
 import { authorLink } from './models.ts'
-import { byMonth, tokensByMonth } from './months.ts'
+import { byMonth } from './months.ts'
 import { type Standing, standings, WINDOW_DAYS } from './neighbors.ts'
 import { hashesUpTo, pageKeys } from './page-key.ts'
 import { factList, table } from './table.ts'
+import { appearancesOf, tokensByMonth } from './totals.ts'
 
 interface Whole {
   appearances: Map<string, Appearance[]>
@@ -27,7 +28,7 @@ interface Whole {
   families: Map<string, string[]>
   authors: Authors
   standingOf: (slug: string, last: UtcDate) => Standing
-  charts: ReturnType<typeof modelCharts>
+  chartsOf: ReturnType<typeof modelCharts>
 }
 
 /** A page for each model that a day names. It stays as it is 28 days after the last of these days. */
@@ -53,7 +54,8 @@ function shownFacts(
     // Its last month has shares of all tokens.
     const [last = dates.to] = [dates.to, lastDateOf('monthly', last_date)].toSorted().reverse()
     const rows = hashes.get(last < manifest.end_date ? last : manifest.end_date)
-    const weeks = weekly.get(slug)?.map(({ date, rank }) => [date, rank])
+    // Weeks may change without their days.
+    const weeks = weekly.get(slug)?.map(({ date, rank, tokens }) => [date, rank, `${tokens}`])
     const author = authors.keyOf(slug)
     const family = families.get(familyOf(slug))
     const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)
@@ -74,12 +76,12 @@ function lookAtAll(facts: SiteFacts): Whole {
   const { rows, models } = facts
   const slugs = models.map(({ model_permaslug }) => model_permaslug).toSorted()
   return {
-    appearances: appearances(rows),
-    months: tokensByMonth(rows),
+    appearances: appearancesOf(facts),
+    months: tokensByMonth(facts),
     families: Map.groupBy(slugs, familyOf),
     authors: authorsOf(models),
     standingOf: standings(rows),
-    charts: modelCharts(facts),
+    chartsOf: modelCharts(facts),
   }
 }
 
@@ -91,16 +93,17 @@ function modelPage(model: ModelFacts, whole: Whole, { manifest }: SiteFacts): Pa
   const title = name === '' ? slug : name
   const author = authorLink(slug, whole.authors, root)
   const standing = whole.standingOf(slug, last_date)
+  const charts = whole.chartsOf(model, list)
   const main = html`<p class="trail"><a href="${root}models.html">Models</a>${author.text === '' ? html`` : html` / ${author}`}</p>
 <h1>${title}</h1>
 ${keyFacts(model, { author, standing })}<section aria-labelledby="days">
-<h2 id="days">Tokens per day</h2>
-${whole.charts.tokens(model, list)}<p class="quiet">A gap is a day on which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
+<h2 id="days">Tokens per ${charts.grain}</h2>
+${charts.tokens}<p class="quiet">A gap is a ${charts.grain} in which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
 <a href="${root}explore.html?models=${encodeURIComponent(slug)}">Open it in the explorer</a></p>
 </section>
 <section aria-labelledby="months">
 <h2 id="months">Rank and share</h2>
-${whole.charts.ranks(model, list)}${monthsTable(list, whole.months)}</section>
+${charts.ranks}${monthsTable(list, whole.months)}</section>
 ${neighborsOf(slug, standing, last_date, root)}${familySection(slug, whole, root)}${aliasesOf(model)}<section aria-labelledby="data">
 <h2 id="data">Data</h2>
 <p>The newest release has the tokens of each day as <a href="${root}${LATEST_PATH}/rankings-daily.csv">CSV</a> and in the formats that the

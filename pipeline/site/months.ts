@@ -1,4 +1,3 @@
-import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 
 /** Months and what they have, of a list in the order of its dates. */
@@ -13,9 +12,4 @@ export function byMonth<Dated extends { date: UtcDate }>(list: readonly Dated[])
     own.push(each)
   }
   return months
-}
-
-/** All tokens of each month. */
-export function tokensByMonth(rows: readonly RankingRow[]): Map<string, bigint> {
-  return new Map(byMonth(rows).map(([month, own]) => [month, sumTokens(own)]))
 }

@@ -11,6 +11,7 @@ import { boardRows } from './picture/board.ts'
 import { EDGE, frame, line, type Publishing, WIDTH } from './picture/frame.ts'
 import { PICTURES } from './picture/link.ts'
 import { recentDays } from './recent.ts'
+import { allTimeRows } from './totals.ts'
 
 /** A picture that services show beside a link to a page, as SVG. It is published as PNG. */
 export interface LinkPicture {
@@ -23,18 +24,18 @@ const CHART = { width: 730, height: 370 }
 const SCALE = 2
 const NAME_LETTERS = 23
 
-type Told = Pick<SiteFacts, 'manifest' | 'rows' | 'periods'>
+type Told = Pick<SiteFacts, 'manifest' | 'rows' | 'periods' | 'models' | 'coverage'>
 
 /** All pictures for links. None without an address of the publisher: services take whole addresses alone. */
 export function linkPictures(facts: Told): LinkPicture[] {
-  const { manifest, rows } = facts
+  const { manifest } = facts
   if (!hasOwnUrl(manifest.publisher)) return []
   const boards = TABLES.flatMap((table) => {
     const period = newestPeriod(facts, table)
     return period === undefined ? [] : [{ path: PICTURES[table], svg: boardOf(period, manifest) }]
   })
   const about = `At least these tokens from ${manifest.start_date} to ${manifest.end_date} (UTC)`
-  const allTime = frame({ title: 'Tokens by model, all time', about, content: boardRows(rows) }, manifest)
+  const allTime = frame({ title: 'Tokens by model, all time', about, content: boardRows(allTimeRows(facts)) }, manifest)
   return [
     { path: PICTURES.card, svg: cardOf(manifest) },
     { path: PICTURES.overview, svg: overviewOf(facts) },
@@ -49,8 +50,9 @@ function boardOf({ table, first, last, rows, isProvisional }: Period, manifest: 
   return frame({ title: `Tokens by model, ${when}`, about, content: boardRows(rows) }, manifest)
 }
 
-function overviewOf({ manifest, rows }: Told): string {
-  const content = recentDays(rows, { provisionalFrom: manifest.provisional_from })
+function overviewOf({ manifest, rows, models }: Told): string {
+  const order = models.map(({ model_permaslug }) => model_permaslug)
+  const content = recentDays(rows, { provisionalFrom: manifest.provisional_from, order })
   const size = { width: CHART.width / SCALE, height: CHART.height / SCALE }
   const marks = svgMarks(drawScene(content, size).marks, lightColor)
   const { periods } = content

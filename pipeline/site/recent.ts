@@ -14,20 +14,18 @@ export const RECENT_DAYS = 90
 export interface RecentOptions {
   provisionalFrom?: UtcDate | undefined
   restated?: ReadonlySet<UtcDate> | undefined
-  /** All models, the largest of the dataset first; by default those of the rows. */
+  /** All models, the largest of the dataset first; by default of these days. */
   order?: readonly string[]
 }
 
 /** The last 90 days at most: the eight models with the most tokens, and all others, which sum to the day. */
-export function recentDays(
-  rows: readonly RankingRow[],
-  { order = bySize(rows), ...more }: RecentOptions = {},
-): Content {
+export function recentDays(rows: readonly RankingRow[], { order, ...more }: RecentOptions = {}): Content {
   const to = rows.at(-1)?.date ?? ''
   const [first = to] = [rows[0]?.date]
   const from = to === '' || addDays(to, 1 - RECENT_DAYS) < first ? first : addDays(to, 1 - RECENT_DAYS)
   const options = { window: { from, to }, grain: 'day', form: 'stacked', measure: 'tokens', rest: 'joined' } as const
-  return contentOf(rowsSince(rows, from), { ...options, order, ...more })
+  const recent = rowsSince(rows, from)
+  return contentOf(recent, { ...options, order: order ?? bySize(recent), ...more })
 }
 
 /** The dates whose numbers changed after they were final. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { deriveCommand, historyQuery } from '../../pipeline/contract/history-table.ts'
-import { html } from '../../pipeline/contract/html.ts'
+import { type Html, html } from '../../pipeline/contract/html.ts'
 import { type ReleaseName, releasePath } from '../../pipeline/contract/manifest.ts'
 import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
 import { isDataFile, MANIFEST_FILE, tableOfFile } from '../../pipeline/contract/release-files.ts'
@@ -46,22 +46,14 @@ export function dropped({ release, name, table }: DroppedFile): ApiError {
 }
 
 /** The 410 for people, with the same. */
-export function droppedPage({ release, name, table }: DroppedFile): string {
-  return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Release ${release} was dropped</title>
-</head>
-<body>
-<h1>Release ${release} was dropped</h1>
+export function droppedPage({ release, name, table }: DroppedFile): { title: string; main: Html } {
+  const title = `Release ${release} was dropped`
+  const main = html`<h1>${title}</h1>
 <p>It does not have <code>${name}</code> any more. Its <a href="/${releasePath(release)}/${MANIFEST_FILE}">manifest</a> and its
 documents are still there, and <a href="/${HISTORY_PATHS.parquet}">history.parquet</a> has its rows. In DuckDB:</p>
 <pre>${historyQuery(release, table)}</pre>
 <p>Its data files can be made again, with the manifest in <code>releases/${release}/</code> beside the history:</p>
 <pre>${deriveCommand(release)}</pre>
-</body>
-</html>
-`.text
+`
+  return { title, main }
 }

@@ -5,6 +5,7 @@ import { NEAREST_MARK, NOT_FOUND_PATH } from '../../pipeline/contract/published-
 import { fingerprint } from '../base/followed-file.ts'
 import { readIfAny } from '../base/json-file.ts'
 import { remembered } from '../base/remembered.ts'
+import { type DroppedFile, droppedPage } from './dropped.ts'
 import { type KnownPage, knownPages, nearestPage } from './nearest-page.ts'
 
 /** Published pages for people who ask for what is not there. Undefined if an older version published the folder. */
@@ -12,6 +13,7 @@ export interface ErrorPages {
   /** For a path of the API too, there is none. */
   notFound(urlPath: string): Promise<string | undefined>
   withdrawn(release: ReleaseName): Promise<string | undefined>
+  dropped(file: DroppedFile): Promise<string>
 }
 
 const SITEMAP = 'sitemap.xml'
@@ -46,6 +48,11 @@ export function errorPages(publicDir: string): ErrorPages {
       // Not as a string: names may hold `$&`.
       return atRoot(page).replace(NEAREST_MARK.text, () => link)
     },
+    async dropped(file) {
+      const { title, main } = droppedPage(file)
+      const page = await textOf(NOT_FOUND_PATH)
+      return page === undefined ? barePage(title, main) : withMain(atRoot(page), title, main)
+    },
     withdrawn: (release) => textOf(`${releasePath(release)}/index.html`),
   }
 }
@@ -54,6 +61,28 @@ export function errorPages(publicDir: string): ErrorPages {
 function atRoot(page: string): string {
   const [, root = '/'] = /<link rel="stylesheet" href="([^"]*)assets\//.exec(page) ?? []
   return page.replaceAll(`="${root}`, '="/')
+}
+
+/** The page with another content. */
+function withMain(page: string, title: string, main: Html): string {
+  return page
+    .replaceAll(/<(meta (name="description"|property="og:|name="twitter:)|link rel="canonical")[^>]*>\n/g, '')
+    .replace(/<title>.*?<\/title>/s, () => html`<title>${title}</title>`.text)
+    .replace(/(<main\b[^>]*>).*<\/main>/s, (_, begin: string) => `${begin}\n${main.text}</main>`)
+}
+
+function barePage(title: string, main: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+</head>
+<body>
+${main}</body>
+</html>
+`.text
 }
 
 function linkTo(page: KnownPage | undefined): Html {

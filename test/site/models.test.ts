@@ -1,10 +1,12 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
+import type { PeriodRows } from '../../pipeline/contract/tables.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { authorPages } from '../../pipeline/site/author-page.ts'
 import type { Page } from '../../pipeline/site/layout.ts'
 import { modelPages } from '../../pipeline/site/model-page.ts'
 import { modelsPages } from '../../pipeline/site/models.ts'
+import { periodsOf } from '../support/rows.ts'
 import { linksOf, rankingRow as row, siteFacts, tableRows, textOf } from '../support/site.ts'
 
 const HOSTILE = `'; DROP TABLE rankings; --</script><script>alert(1)</script>"😀&amp;`
@@ -104,6 +106,18 @@ describe('the page of a model', () => {
   it('stays as it is from 28 days after the last one that names the model', () => {
     expect(pageOn(34)).toBe(pageOn(90))
     expect(pageOn(33)).not.toBe(pageOn(34))
+  })
+
+  it('is rendered again if the tokens of a week change, and those of no day', () => {
+    const rows = days('2025-01-01', 200, 'acme/stays', 50)
+    const periods = periodsOf(rows)
+    const weekly = periods.weekly.map((week, position) => (position === 9 ? { ...week, total_tokens: '351' } : week))
+    const pageWith = (weeks: PeriodRows['weekly']) =>
+      modelPages(siteFacts(rows, { periods: { ...periods, weekly: weeks } }))[0]
+    const [one, other] = [pageWith(periods.weekly), pageWith(weekly)]
+    expect(one?.text).not.toBe(other?.text)
+    expect(one?.key).not.toBe(other?.key)
+    expect(one?.key).toBe(pageWith(periods.weekly)?.key)
   })
 
   it('ranks it among its neighbors over the 30 days up to its last', () => {

@@ -126,7 +126,7 @@ async function treeOf({ root }: Workspace): Promise<Record<string, string>> {
   const all = Object.entries(await snapshotTree(root)).filter(
     ([path]) => !/^input\/|build\.duckdb|last-build/.test(path),
   )
-  return Object.fromEntries(all.map(([path, is]) => [path, /state\/(quality|usage)/.test(path) ? 'file' : is]))
+  return Object.fromEntries(all.map(([path, is]) => [path, /state\/(quality|usage|pages)/.test(path) ? 'file' : is]))
 }
 
 async function copyOf(original: Workspace): Promise<Workspace> {

@@ -4,7 +4,7 @@ export interface Place {
 
 /** About two Latin letters wide: East Asian scripts and emoji. Then wide Latin letters. */
 const WIDE = /[\u1100-\u11ff\u2e80-\u{1ffff}]/u
-const BROAD = /[A-Zmw@%]/
+const BROAD = new Set('ABCDEFGHIJKLMNOPQRSTUVWXYZmw@%')
 
 /** Moves places apart by `gap` between `top` and `bottom` (least squares), in order. Undefined without room. */
 export function spread<Item extends Place>(
@@ -70,6 +70,9 @@ function fitting(characters: readonly string[], width: number): string[] {
 /** In small Latin letters. */
 export function widthOf(text: string): number {
   let width = 0
-  for (const character of text) width += WIDE.test(character) ? 2 : BROAD.test(character) ? 1.4 : 1
+  for (const character of text) {
+    const isBroad = character <= '~' ? BROAD.has(character) : undefined
+    width += isBroad ? 1.4 : isBroad === undefined && WIDE.test(character) ? 2 : 1
+  }
   return width
 }

@@ -6,7 +6,7 @@ import { type ByteRange, parseByteRange } from '../../published/byte-range.ts'
 import { cachePolicy } from '../../published/cache-policy.ts'
 import { isForAnotherState, isNotModified, isRangeCurrent } from '../../published/conditional.ts'
 import type { Answer } from '../../published/dataset.ts'
-import { dropped, droppedPage } from '../../published/dropped.ts'
+import { dropped } from '../../published/dropped.ts'
 import type { ErrorPages } from '../../published/error-pages.ts'
 import type { FileMemory } from '../../published/file-memory.ts'
 import { preferredCodings, prefersPage } from '../../published/negotiation.ts'
@@ -99,8 +99,8 @@ export function staticFiles(app: FastifyInstance, { files, memory, isSynthetic, 
     return reply.code(error.status).send(page)
   }
 
-  function pageOf(found: Refused, path: string): Promise<string | undefined> | string {
-    if (found.kind === 'dropped') return droppedPage(found.file)
+  function pageOf(found: Refused, path: string): Promise<string | undefined> {
+    if (found.kind === 'dropped') return errorPages.dropped(found.file)
     return found.kind === 'withdrawn' ? errorPages.withdrawn(found.release) : errorPages.notFound(path)
   }
 }

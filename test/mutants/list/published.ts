@@ -289,4 +289,12 @@ export const published: Mutant[] = [
     replace: 'headers.within',
     tests: ['test/server/exchanges.test.ts'],
   },
+  {
+    name: 'page-for-programs',
+    promise: 'A program that does not ask for pages gets JSON where nothing is.',
+    file: 'server/published/negotiation.ts',
+    find: 'page > 0 && page >=',
+    replace: 'page >=',
+    tests: ['test/server/exchanges.test.ts'],
+  },
 ]

@@ -2,6 +2,15 @@ import type { Mutant } from '../mutant.ts'
 
 export const site: Mutant[] = [
   {
+    name: 'pictures-without-text',
+    promise:
+      'A picture for links has its text: its fonts are unpacked, because the renderer ignores WOFF without a word.',
+    file: 'pipeline/site/picture/draw.ts',
+    find: 'ttfOf(await readFile(join(FOLDER, `${name}.woff`)))',
+    replace: 'await readFile(join(FOLDER, `${name}.woff`))',
+    tests: ['test/site/pictures.test.ts'],
+  },
+  {
     name: 'quotes-in-attributes',
     promise: 'Names are data everywhere: they add no tag and no quote to any page.',
     file: 'pipeline/contract/html.ts',
@@ -42,6 +51,14 @@ export const site: Mutant[] = [
     tests: ['test/site/model-path.test.ts'],
   },
   {
+    name: 'weeks-of-a-model-not-rendered',
+    promise: 'The page of a model is rendered again when only its weeks have changed.',
+    file: 'pipeline/site/model-page.ts',
+    find: '=> [date, rank, `${tokens}`])',
+    replace: '=> [date, rank])',
+    tests: ['test/site/models.test.ts'],
+  },
+  {
     name: 'partial-periods-compared',
     promise: 'Leaderboards compare tokens only between weeks and months that have all their days.',
     file: 'pipeline/site/leaderboard-period.ts',
@@ -72,5 +89,13 @@ export const site: Mutant[] = [
     find: '!releases?.includes(release)',
     replace: 'releases === undefined',
     tests: ['test/site/explore.test.ts'],
+  },
+  {
+    name: 'changed-page-stays',
+    promise: 'A page is rendered again when anything changes that it shows.',
+    file: 'pipeline/publication/pages.ts',
+    find: 'previous.pages[path]?.key === key',
+    replace: 'previous.pages[path]?.key !== undefined',
+    tests: ['test/publication/pages.test.ts'],
   },
 ]
