@@ -101,6 +101,6 @@ function monthsTable(months: [string, Month][], totals: ReadonlyMap<string, bigi
   const rows = months.map(([month, { models, bestRank, tokens }]) => {
     return [dateElement(month), models, bestRank, formatShare(tokens, totals.get(month) ?? 0n), tokensData(tokens)]
   })
-  const numbers = ['Models', 'Best rank', 'Share of all tokens', 'Tokens, at least']
-  return table('By month', { words: ['Month'], numbers }, rows)
+  const numbers = ['Models', 'Best rank', 'Share', 'Tokens, at least']
+  return table('By month: models in the ranking and share of all tokens', { words: ['Month'], numbers }, rows)
 }

@@ -98,7 +98,7 @@ function modelPage(model: ModelFacts, whole: Whole, { manifest }: SiteFacts): Pa
 <h1>${title}</h1>
 ${keyFacts(model, { author, standing })}<section aria-labelledby="days">
 <h2 id="days">Tokens per ${charts.grain}</h2>
-${charts.tokens}<p class="quiet">A gap is a ${charts.grain} in which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
+${charts.tokens}<p class="quiet">A gap is ${charts.grain === 'day' ? 'a day on' : 'a week in'} which the model was not in the top ${TOP_MODELS}${isRuled(manifest) ? ', or its tokens would tell about single customers' : ''}. A gap is not zero.
 <a href="${root}explore.html?models=${encodeURIComponent(slug)}">Open it in the explorer</a></p>
 </section>
 <section aria-labelledby="months">
@@ -155,14 +155,12 @@ function monthsTable(list: readonly Appearance[], whole: ReadonlyMap<string, big
         tokensData(tokens),
       ]
     })
-  const numbers = [
-    `Days in the top ${TOP_MODELS}`,
-    'Best rank',
-    'Median rank',
-    'Share of all tokens',
-    'Tokens, at least',
-  ]
-  return table('By month', { words: ['Month'], numbers }, rows)
+  const numbers = ['Days', 'Best rank', 'Median rank', 'Share', 'Tokens, at least']
+  return table(
+    `By month: days in the top ${TOP_MODELS}, ranks and share of all tokens`,
+    { words: ['Month'], numbers },
+    rows,
+  )
 }
 
 function neighborsOf(slug: string, { near, total }: Standing, last: UtcDate, root: string): Html {

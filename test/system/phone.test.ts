@@ -1,7 +1,15 @@
 /** What a reader with a phone sees: numbers without scrolling sideways, few screens, targets that a thumb hits. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
-import { browserOf, type Chromium, openPage, smallTargets, startChromium, stopChromium } from './chromium.ts'
+import {
+  browserOf,
+  type Chromium,
+  expectAccessible,
+  openPage,
+  smallTargets,
+  startChromium,
+  stopChromium,
+} from './chromium.ts'
 import { type SampleSite, serveSampleSite } from './sample-site.ts'
 
 const VIEWPORT = { width: 375, height: 812 }
@@ -66,6 +74,17 @@ test.for(['index.html', 'leaderboards/week.html', 'models.html', 'coverage.html'
   'links and buttons of %s are large enough or far enough apart',
   async (path, context) => expect(await smallTargets(await openOn(context, path))).toEqual([]),
 )
+
+test('forced colors mark the page and the period that are shown by lines', async (context) => {
+  const origin = new URL(site.hosts.server).origin
+  const { page } = await openPage(browserOf(chromium, context), origin, { viewport: VIEWPORT, forcedColors: 'active' })
+  await page.goto(`${site.hosts.server}leaderboards/week.html`)
+  await expectAccessible(page)
+  const widths = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('[aria-current]')].map((link) => getComputedStyle(link).borderBottomWidth)`,
+  )
+  expect(widths).toEqual(['3px', '3px'])
+})
 
 test('the list of models can be searched and sorted', async (context) => {
   const page = await openOn(context, 'models.html?q=free')
