@@ -3,7 +3,7 @@ import { type Author, authorsOf, NO_AUTHOR } from './authors.ts'
 import { cellsOf } from './chart/cells.ts'
 import { chartFigure } from './chart.ts'
 import type { SiteFacts } from './facts.ts'
-import { chartDates, weeksIn } from './model-charts.ts'
+import { chartDates, periodsIn } from './model-charts.ts'
 
 /** Draws the share of an author over time: by week, or by day if the release has no weeks. */
 export function shareCharts({ manifest, rows, periods, models }: SiteFacts): (author: Author) => Html {
@@ -15,7 +15,7 @@ export function shareCharts({ manifest, rows, periods, models }: SiteFacts): (au
   return ({ key, name, first_date, last_date }) => {
     const values = cells.names.get(key)
     if (values === undefined) return html``
-    const shown = weeksIn(chartDates(first_date, last_date, end_date), cells.periods)
+    const shown = periodsIn(chartDates(first_date, last_date, end_date), cells.periods)
     const periodsShown = shown.flatMap((position) => cells.periods[position] ?? [])
     return chartFigure({
       id: 'share-chart',

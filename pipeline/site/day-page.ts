@@ -21,13 +21,13 @@ import { reasonSentences } from './reasons.ts'
 import { factList, table } from './table.ts'
 
 /** All that the page of a day shows, but for rows: these follow from the content hashes. */
-export interface DayFacts
-  extends Pick<CoverageDay, 'date' | 'status' | 'revision' | 'rows' | 'total_tokens' | 'content_hash'> {
+export interface DayFacts extends ShownDay, Pick<CoverageDay, 'revision' | 'rows'> {
   isRuled: boolean
   old_counts: boolean
   before: UtcDate | undefined
   after: UtcDate | undefined
-  weekBefore: ShownDay
+  /** Undefined if that day has no rows. */
+  weekBefore: ShownDay | undefined
   /** Seven dates around this one, or fewer. */
   week: ShownDay[]
   /** Oldest first. */
@@ -35,7 +35,9 @@ export interface DayFacts
   restatements: (Restatement['dates'][number] & Pick<Restatement, 'id' | 'as_of' | 'reason' | 'note'>)[]
 }
 
-type ShownDay = Pick<CoverageDay, 'date' | 'status' | 'content_hash' | 'total_tokens'> & { isRestated: boolean }
+export interface ShownDay extends Pick<CoverageDay, 'date' | 'status' | 'content_hash' | 'total_tokens'> {
+  isRestated: boolean
+}
 
 export interface Revision extends DateVersion {
   /** Null if it cannot be told which one it is, because releases were withdrawn. */
@@ -54,7 +56,7 @@ export function dayPage(day: DayFacts, rowsOf: RowsOf, masthead: Masthead): Page
   const path = dayPath(date)
   const root = rootFrom(path)
   const entries = (each: UtcDate) => entriesOf(rowsOf(each), (slug) => slug)
-  const board = leaderboard(entries(date), entries(day.weekBefore.date))
+  const board = leaderboard(entries(date), day.weekBefore && entries(day.weekBefore.date))
   const named = board.rows.filter(({ rank }) => rank !== null)
   const main = html`<p class="trail"><a href="${root}coverage/${date.slice(0, 4)}.html#m${date.slice(0, 7)}">Days</a></p>
 <h1>${date}</h1>
@@ -106,7 +108,7 @@ function noteOf(day: DayFacts): string {
 }
 
 function rankingTable({ date, weekBefore, isRuled }: DayFacts, board: Leaderboard, root: string): Html {
-  const isCompared = weekBefore.status !== 'missing'
+  const isCompared = weekBefore !== undefined
   const wasNew = isRuled ? 'not named' : `not in the top ${TOP_MODELS}`
   const compared = isCompared ? `, compared with ${weekBefore.date}. “new”: ${wasNew} a week earlier.` : ''
   return leaderboardTable({
@@ -132,7 +134,7 @@ function changeOf({ before, tokens }: LeaderboardRow): string {
 }
 
 function noLongerNamed({ weekBefore }: DayFacts, { dropped }: Leaderboard, root: string): Html {
-  if (dropped.length === 0) return html``
+  if (weekBefore === undefined || dropped.length === 0) return html``
   const links = dropped.map((slug, position) => html`${position === 0 ? '' : ', '}${modelLink(slug, root)}`)
   return html`<p class="quiet">Named on ${weekBefore.date}, but not on this day: ${links}.</p>\n`
 }

@@ -1,8 +1,8 @@
 import type { CoverageDay } from '../contract/ledger.ts'
 import type { RankingRow } from '../contract/ranking.ts'
-import { addDays, type UtcDate } from '../contract/utc-date.ts'
+import type { UtcDate } from '../contract/utc-date.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
-import { type DayFacts, dayPage, type Revision } from './day-page.ts'
+import { type DayFacts, dayPage, type Revision, type ShownDay } from './day-page.ts'
 import { coveredDays, dayPath } from './day-path.ts'
 import type { SiteFacts } from './facts.ts'
 import { lazyPage, type Page } from './layout.ts'
@@ -16,11 +16,9 @@ const WEEK = 7
 export function dayPages(facts: SiteFacts): Page[] {
   const keyOf = pageKeys(facts.manifest)
   const rowsOf = rowsByDate(facts.rows)
-  const know = dayFacts(facts)
-  return coveredDays(facts.coverage).map((_, position, days) => {
-    const day = know(days, position)
-    return lazyPage(dayPath(day.date), keyOf(day), () => dayPage(day, rowsOf, facts.manifest))
-  })
+  return dayFacts(facts).map((day) =>
+    lazyPage(dayPath(day.date), keyOf(day), () => dayPage(day, rowsOf, facts.manifest)),
+  )
 }
 
 /** The rows of each date. Rows are in the order of their dates. */
@@ -34,53 +32,51 @@ function rowsByDate(rows: readonly RankingRow[]): (date: UtcDate) => readonly Ra
   return (date) => rows.slice(...(starts.get(date) ?? [0, 0]))
 }
 
-function dayFacts(facts: SiteFacts): (days: readonly CoverageDay[], position: number) => DayFacts {
-  const known = new Map(facts.coverage.days.map((day) => [day.date, day]))
-  const restated = restatedDates(facts)
-  const restatements = facts.restatements.flatMap(({ dates, id, as_of, reason, note }) =>
+function dayFacts(facts: SiteFacts): DayFacts[] {
+  const { manifest, coverage, restatements } = facts
+  const covered = coveredDays(coverage)
+  const shown = shownDays(facts, covered)
+  const positions = new Map(shown.map(({ date }, position) => [date, position]))
+  const changes = restatements.flatMap(({ dates, id, as_of, reason, note }) =>
     dates.map((date) => ({ ...date, id, as_of, reason, note })),
   )
-  const restatementsOf = Map.groupBy(restatements, ({ date }) => date)
+  const restatementsOf = Map.groupBy(changes, ({ date }) => date)
   const revisionsOf = revisionFacts(facts)
-  // Under a rule, a date that is published is final.
-  const statusOf = (status: CoverageDay['status']) =>
-    status === 'provisional' && isRuled(facts.manifest) ? 'final' : status
-  return (days, position) => {
-    const day = days[position]
-    if (day === undefined) throw new Error('there is no such day')
-    const { date, revision, rows, total_tokens, content_hash, old_counts = false } = day
-    const shown = (each: UtcDate) => {
-      const { status = 'missing', content_hash = null, total_tokens = '0' } = known.get(each) ?? {}
-      return { date: each, status: statusOf(status), isRestated: restated.has(each), content_hash, total_tokens }
-    }
+  return covered.map((day, index) => {
+    const { date, revision, rows, old_counts = false } = day
+    const position = positions.get(date) ?? 0
+    const [self, weekBefore] = [shown[position], shown[position - WEEK]]
+    if (self === undefined) throw new Error(`${date} is not a day of the coverage`)
     return {
-      ...{
-        date,
-        isRuled: isRuled(facts.manifest),
-        status: statusOf(day.status),
-        revision,
-        rows,
-        total_tokens,
-        content_hash,
-        old_counts,
-      },
-      before: days[position - 1]?.date,
-      after: days[position + 1]?.date,
-      weekBefore: shown(addDays(date, -WEEK)),
-      week: weekAround(date, days).map(shown),
+      ...self,
+      ...{ isRuled: isRuled(manifest), revision, rows, old_counts },
+      before: covered[index - 1]?.date,
+      after: covered[index + 1]?.date,
+      weekBefore: weekBefore?.status === 'missing' ? undefined : weekBefore,
+      week: weekAround(shown, position),
       revisions: revisionsOf(day),
       restatements: restatementsOf.get(date) ?? [],
     }
-  }
+  })
+}
+
+/** Every date from the first to the last day with rows. */
+function shownDays(facts: SiteFacts, covered: readonly CoverageDay[]): ShownDay[] {
+  const restated = restatedDates(facts)
+  const [first = '', last = ''] = [covered[0]?.date, covered.at(-1)?.date]
+  return facts.coverage.days
+    .filter(({ date }) => date >= first && date <= last)
+    .map(({ date, status, content_hash, total_tokens }) => {
+      // Under a rule, a date that is published is final.
+      const isFinal = status === 'provisional' && isRuled(facts.manifest)
+      return { date, status: isFinal ? 'final' : status, isRestated: restated.has(date), content_hash, total_tokens }
+    })
 }
 
 /** Seven dates with this one in the middle, or at an end of the dataset. */
-function weekAround(date: UtcDate, days: readonly CoverageDay[]): UtcDate[] {
-  const [first = date, last = date] = [days[0]?.date, days.at(-1)?.date]
-  const middle = addDays(date, -Math.floor(WEEK / 2))
-  const latest = addDays(last, 1 - WEEK)
-  const from = [first, [middle, latest].toSorted()[0] ?? middle].toSorted()[1] ?? first
-  return Array.from({ length: WEEK }, (_, day) => addDays(from, day)).filter((each) => each <= last)
+function weekAround(shown: readonly ShownDay[], position: number): ShownDay[] {
+  const from = Math.max(0, Math.min(position - Math.floor(WEEK / 2), shown.length - WEEK))
+  return shown.slice(from, from + WEEK)
 }
 
 /** The versions in the history are the revisions, unless releases with some of them were withdrawn. */

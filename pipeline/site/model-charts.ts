@@ -28,12 +28,12 @@ export function chartDates(first: UtcDate, last: UtcDate, end: UtcDate): ChartDa
   return { from: first < earliest ? first : earliest, to, isOver: after <= end }
 }
 
-/** The positions of the weeks that a chart draws. One that is over has no week that later dates would change. */
-export function weeksIn({ from, to, isOver }: ChartDates, weeks: readonly Period[]): number[] {
-  return weeks.flatMap(({ start, length }, position) => {
-    const last = addDays(start, length - 1)
-    return last >= from && (isOver ? last : start) <= to ? [position] : []
-  })
+/** The positions of the weeks, or days, that a chart draws. One that is over has no week that later dates would change. */
+export function periodsIn({ from, to, isOver }: ChartDates, periods: readonly Period[]): number[] {
+  const length = periods[0]?.length ?? 1
+  const first = addDays(from, 1 - length)
+  const last = isOver ? addDays(to, 1 - length) : to
+  return periods.flatMap(({ start }, position) => (start >= first && start <= last ? [position] : []))
 }
 
 export interface ModelCharts {
@@ -47,14 +47,15 @@ export function modelCharts({ manifest, periods }: SiteFacts) {
   const weekly = periods && appearances(periods.weekly)
   const { start_date, end_date } = manifest
   const weeks = cellsOf(periods?.weekly ?? [], { from: start_date, to: end_date }, 'week').periods
+  const days = datesBetween(addDays(start_date, -MARGIN), end_date).map(wholeDay)
   return (model: ModelFacts, list: readonly Appearance[]): ModelCharts => {
     const dates = chartDates(model.first_date, model.last_date, end_date)
     const { from, to } = dates
     const inWeeks = weekly?.get(model.model_permaslug)
     const drawn: Drawn =
       inWeeks === undefined || daysBetween(from, to) < MOST_DAYS
-        ? { grain: 'day', all: datesBetween(from, to).map(wholeDay), list }
-        : { grain: 'week', all: weeksIn(dates, weeks).flatMap((position) => weeks[position] ?? []), list: inWeeks }
+        ? { grain: 'day', all: periodsIn(dates, days).flatMap((at) => days[at] ?? []), list }
+        : { grain: 'week', all: periodsIn(dates, weeks).flatMap((at) => weeks[at] ?? []), list: inWeeks }
     return { grain: drawn.grain, tokens: tokensChart(model, drawn), ranks: rankChart(model, drawn) }
   }
 }

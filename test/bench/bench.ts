@@ -10,7 +10,7 @@ import { draw, picturesOf } from './pictures.ts'
 import { reportText } from './report.ts'
 import { type Circumstances, merged, readReports, type SuiteReport, titleOf, writeReports } from './results.ts'
 
-const SUITES = ['pipeline', 'day', 'memory', 'files', 'server', 'scaling']
+const SUITES = ['pipeline', 'day', 'memory', 'files', 'server', 'explorer', 'scaling']
 
 const DOCS = join(import.meta.dirname, '../../docs')
 const PAGE = join(DOCS, 'performance.md')

@@ -12,15 +12,16 @@ export interface Entry {
 
 /** Rows in published order: dates ascending, tokens descending, `other` last. */
 export function entriesOf({ periods, names, totals }: Cells, chosen: readonly string[]): Entry[] {
-  const wanted = chosen.length > 0 ? chosen : [...names.keys()]
-  return periods.flatMap((period, position) => {
-    const total = totals[position] ?? 0n
-    const entries = wanted.flatMap((name): Entry[] => {
-      const tokens = names.get(name)?.[position] ?? null
-      return tokens === null ? [] : [{ period, name, tokens, total }]
-    })
-    return entries.sort(inPublishedOrder)
-  })
+  const wanted = chosen.length > 0 ? chosen : names.keys()
+  const byPeriod: Entry[][] = periods.map(() => [])
+  for (const name of wanted) {
+    for (const [position, tokens] of (names.get(name) ?? []).entries()) {
+      const period = periods[position]
+      if (tokens === null || period === undefined) continue
+      byPeriod[position]?.push({ period, name, tokens, total: totals[position] ?? 0n })
+    }
+  }
+  return byPeriod.flatMap((entries) => entries.sort(inPublishedOrder))
 }
 
 function inPublishedOrder(a: Entry, b: Entry): number {

@@ -36,14 +36,22 @@ export interface Known {
 
 const PLURAL: Readonly<Record<Group, string>> = { model: 'models', family: 'families', author: 'authors' }
 
+/** What a view shows, made anew only if what it is made from has changed. */
+export interface Memory {
+  cells: (key: string, make: () => Cells) => Cells
+  entries: (key: string, make: () => Entry[]) => Entry[]
+}
+
 /** Applies a view to the rows of its table. Unknown names stay in the view with a notice. */
-export function show(rows: readonly ChartRow[], view: View, known: Known): Shown {
+export function show(rows: readonly ChartRow[], view: View, known: Known, memory: Memory = FORGETFUL): Shown {
   const { reach, grain, order, kept } = known
   const { window, notices } = resolveWindow(view.window, reach)
   const span = wholePeriods(window, grain, reach)
   const restated = grain === 'day' ? known.restated : undefined
   const nameOf = NAME_OF[view.of]
-  const cells = cellsOf(rows, span, grain, { provisionalFrom: known.provisionalFrom, restated, nameOf })
+  const { provisionalFrom } = known
+  const key = JSON.stringify([grain, span, view.of])
+  const cells = memory.cells(key, () => cellsOf(rows, span, grain, { provisionalFrom, restated, nameOf }))
   const missing = view.names.filter((name) => !cells.names.has(name))
   if (missing.length > 0) notices.push(`Without tokens among those named in this window: ${missing.join(', ')}.`)
   if (view.names.length > MOST_SERIES) {
@@ -62,8 +70,20 @@ export function show(rows: readonly ChartRow[], view: View, known: Known): Shown
     measure: view.show,
     isLog: view.isLog,
   }
-  const entries = searchEntries(entriesOf(cells, view.names), view.search)
+  const all = memory.entries(JSON.stringify([key, view.names]), () => entriesOf(cells, view.names))
+  const entries = searchEntries(all, view.search)
   return { view, grain, window, span, cells, content, entries, notices }
+}
+
+const FORGETFUL: Memory = { cells: (_, make) => make(), entries: (_, make) => make() }
+
+/** Remembers the newest value. */
+export function lastOf<T>(): (key: string, make: () => T) => T {
+  let last: { key: string; value: T } | undefined
+  return (key, make) => {
+    if (last?.key !== key) last = { key, value: make() }
+    return last.value
+  }
 }
 
 /** What is drawn: the series that are not hidden. */

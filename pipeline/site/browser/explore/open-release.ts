@@ -1,6 +1,6 @@
 import type { Grain, Window } from '../../chart/calendar.ts'
 import { bySize } from '../../chart/rows.ts'
-import { colorsOf, type Shown, show } from './frame.ts'
+import { colorsOf, lastOf, type Memory, type Shown, show } from './frame.ts'
 import { currentSource, type Source, sourceOf } from './source.ts'
 import { type Tables, tables } from './tables.ts'
 import { GRAINS, type Group, NAME_OF, type View } from './view.ts'
@@ -32,6 +32,7 @@ export async function openRelease(page: HTMLElement, release: string | undefined
   const reach = reachOf(days)
   const grains = GRAINS.filter((grain) => grain in source.files)
   const names = new Map<Group, readonly string[]>()
+  const memory: Memory = { cells: lastOf(), entries: lastOf() }
 
   function namesOf(group: Group): readonly string[] {
     const known = names.get(group) ?? bySize(days, NAME_OF[group])
@@ -56,7 +57,7 @@ export async function openRelease(page: HTMLElement, release: string | undefined
       const kept = before?.view.of === view.of ? colorsOf(before.content) : new Map<string, number>()
       const provisionalFrom = data.provisionalFrom(grain)
       const known = { reach, grain, provisionalFrom, restated: source.restated, order: namesOf(view.of), kept }
-      return rows && show(rows, view, known)
+      return rows && show(rows, view, known, memory)
     },
   }
 }
