@@ -10,7 +10,7 @@ import { PROVISIONAL } from '../release/documents/describe.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { calendarLegend, dayShapes, type MarkedDay, summary, yearCalendar } from './calendar.ts'
 import { coveredDays, dayPath } from './day-path.ts'
-import { dateElement, instantElement, scrollable } from './elements.ts'
+import { dateElement, instantElement, scrollable, tokensElement } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { factList, table } from './table.ts'
@@ -183,7 +183,7 @@ function monthOf(month: string, days: readonly MarkedDay[], root: string, isOpen
     if (mark === 'missing') return [date, `missing: ${reason === null ? 'unknown' : REASONS[reason]}`, '', '', '']
     const link = html`<a href="${root}${dayPath(date)}">${date}</a>`
     const status = old_counts ? `${mark}, old counts` : mark
-    return [link, status, revision ?? '', rows, formatInteger(BigInt(total_tokens))]
+    return [link, status, revision ?? '', rows, tokensElement(BigInt(total_tokens))]
   })
   return html`<details id="m${month}"${isOpen ? html` open` : html``}>
 <summary>${month} <span class="quiet">${summary(days)}</span></summary>

@@ -34,9 +34,17 @@ function decodedIfAny(text: string): string | undefined {
   }
 }
 
+/** Without empty parts. A pattern for the slashes at the end would take a time that grows with the square of the path. */
+function withoutSlashes(path: string): string {
+  return path
+    .split('/')
+    .filter((part) => part !== '')
+    .join('/')
+}
+
 /** The page that a person who asked for this path may have meant. */
 export function nearestPage(urlPath: string, pages: readonly KnownPage[]): KnownPage | undefined {
-  const path = decodedIfAny(urlPath)?.replace(/^\/+|\/+$|\.html?$/g, '') ?? ''
+  const path = withoutSlashes(decodedIfAny(urlPath) ?? '').replace(/\.html?$/, '')
   const [date] = /\d{4}-\d{2}-\d{2}$/.exec(path) ?? []
   if (date !== undefined && /^(days\/)?[\d-]+$/.test(path)) return nearestDay(date, pages)
   const [, folder, word = ''] = /^(?:(models|authors)\/)?(.*)$/s.exec(path) ?? []
