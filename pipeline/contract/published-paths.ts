@@ -95,8 +95,8 @@ const RELEASE = new RegExp(`^${DATASET_PATH}/releases/(\\d{8}T\\d{6}Z)/(?!${TOMB
 
 /** The first match decides. */
 const TABLE: readonly [RegExp, Step, CacheClass, PublishedPath['readers']][] = [
-  // Another page takes its place when the release is withdrawn, after the tombstone.
-  [under('releases/\\d{8}T\\d{6}Z/index\\.html$'), 'site', 'pointer', 'programs'],
+  // When a release is withdrawn, another page takes the place of its own, once nothing points to it any more.
+  [under('releases/\\d{8}T\\d{6}Z/index\\.html$'), 'catalog', 'pointer', 'programs'],
   [RELEASE, 'release', 'release', 'programs'],
   [exactly(INDEX_PATH), 'index', 'pointer', 'programs'],
   [under(`releases/\\d{8}T\\d{6}Z/${TOMBSTONE_FILE}$`), 'tombstones', 'pointer', 'programs'],

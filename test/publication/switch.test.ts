@@ -110,7 +110,7 @@ const ORDER: [string, RegExp][] = [
   ['history', /\/history\.(parquet|csv\.gz)$|\.avro$/],
   ['index', /\/releases\/index\.json$/],
   ['site', /^(?!(catalog|feed)\b|datasets\/)[^/]+$|^(?!datasets\/)[^/]+\//],
-  ['site', new RegExp(`^${DATASET}/croissant\\.json$`)],
+  ['site', new RegExp(`^${DATASET}/(croissant\\.json|index\\.html)$`)],
   ['latest', /\/latest$/],
   ['pointer', /\/(latest|v1\.metadata)\.json$/],
   ['catalog', /^catalog\.json$/],
