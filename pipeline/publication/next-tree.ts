@@ -149,7 +149,8 @@ export class NextTree {
       for (const path of this.#inTheWay.get(step) ?? []) {
         await files.rename(join(publicDir, path), join(asideFolder(publicDir), path))
       }
-      for (const path of this.#outdated.get(step) ?? []) await take(path, true)
+      const outdated = [...(this.#outdated.get(step) ?? [])]
+      for (const [position, path] of outdated.entries()) await take(path, position < outdated.length - 1)
       if (await isFolder(root)) await moveInto(files, root, publicDir)
       const removed = await wholeFolders(publicDir, this.#removed.get(step) ?? new Set())
       // A host would send a compressed form without its text.
