@@ -5,7 +5,7 @@ export const publication: Mutant[] = [
     name: 'compressed-forms-outlive-their-text',
     promise: 'The compressed forms of a text go before the text changes, so that no host sends those of another text.',
     file: 'pipeline/publication/next-tree.ts',
-    find: '      for (const path of this.#outdated.get(step) ?? []) await take(path, true)\n',
+    find: '      for (const [position, path] of outdated.entries()) await take(path, position < outdated.length - 1)\n',
     replace: '',
     tests: ['test/publication/switch.test.ts'],
   },
