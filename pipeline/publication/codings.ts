@@ -27,8 +27,8 @@ const compress = {
 const decompress = { br: brotliDecompressSync, gzip: gunzipSync } satisfies Record<Coding, (coded: Buffer) => Buffer>
 
 /**
- * Stages the compressed forms of a text that was staged or is published. Those of another text go before the text
- * changes, so nobody gets one of another text, not even in the middle of a switch.
+ * Stages the compressed forms of a text that was staged or is published. If the text changes, the old forms go first, so
+ * no client ever gets a form of another text.
  */
 export async function stageCodings(tree: NextTree, path: string, text: Buffer): Promise<void> {
   const codings = codingsOf(path)

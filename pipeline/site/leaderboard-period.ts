@@ -29,7 +29,7 @@ export function newestPeriod(facts: Told, table: Table): Period | undefined {
 }
 
 /** The period that begins on a date. Days and weeks are compared with those a week earlier, because usage follows the week. */
-export function periodOf(facts: Told, table: Table, first: UtcDate): Period {
+function periodOf(facts: Told, table: Table, first: UtcDate): Period {
   const { manifest } = facts
   const earlier = table === 'monthly' ? firstDateOf(table, addDays(first, -1)) : addDays(first, -7)
   const before = sizeOf(facts, table, earlier)
@@ -68,7 +68,7 @@ export function earlierWords({ table }: Pick<Period, 'table'>): string {
   return table === 'monthly' ? 'a month earlier' : 'a week earlier'
 }
 
-/** Which dates a period has, what is provisional, and what it is compared with, in a few sentences. */
+/** Says which dates a period has, what is provisional, and what it is compared with. */
 export function aboutPeriod(period: Period, { manifest }: Told): string {
   const { table, first, last, days, calendarDays, before, isProvisional } = period
   const when = table === 'daily' ? `on ${first}` : `from ${first} to ${last}`

@@ -25,7 +25,7 @@ export interface CellOptions {
   /** From this period on, numbers may change. */
   provisionalFrom?: string | undefined
   restated?: ReadonlySet<string> | undefined
-  /** What a model counts for, such as its author. `other` stays. By default the model itself. */
+  /** The name that a model counts for, such as its author; by default its slug. `other` keeps its name. */
   nameOf?: ((slug: string) => string) | undefined
 }
 

@@ -31,7 +31,7 @@ export async function drawPictures(texts: readonly string[]): Promise<Buffer[]> 
   })
 }
 
-/** The renderer reads fonts from files, and ignores WOFF without a word. */
+/** The renderer reads fonts from files, and silently ignores WOFF. */
 async function writeFont(folder: string, name: string): Promise<string> {
   const path = join(folder, `${name}.ttf`)
   await writeFile(path, ttfOf(await readFile(join(FOLDER, `${name}.woff`))))

@@ -3,8 +3,7 @@ import type { Mutant } from '../mutant.ts'
 export const site: Mutant[] = [
   {
     name: 'pictures-without-text',
-    promise:
-      'A picture for links has its text: its fonts are unpacked, because the renderer ignores WOFF without a word.',
+    promise: 'Pictures for links have text. The renderer silently ignores WOFF fonts, so they are unpacked.',
     file: 'pipeline/site/picture/draw.ts',
     find: 'ttfOf(await readFile(join(FOLDER, `${name}.woff`)))',
     replace: 'await readFile(join(FOLDER, `${name}.woff`))',
