@@ -1,12 +1,12 @@
 /** Compressed forms of published texts, each in a file beside its text: `index.html.br` and `index.html.gz`. */
 import { DATASET_PATH } from './manifest.ts'
-import { PAGE_FOLDERS } from './published-paths.ts'
+import { PAGE_FOLDERS, withoutCoding } from './published-paths.ts'
 
 /** As in `Content-Encoding`, in the order of preference. */
 export const CODINGS = ['br', 'gzip'] as const
 export type Coding = (typeof CODINGS)[number]
 
-export const CODING_ENDINGS = { br: '.br', gzip: '.gz' } as const satisfies Record<Coding, string>
+const CODING_ENDINGS = { br: '.br', gzip: '.gz' } as const satisfies Record<Coding, string>
 
 /** Smaller texts fit into one packet anyway. */
 export const SMALLEST_CODED = 1024
@@ -37,5 +37,5 @@ export function codedPaths(path: string): string[] {
 
 /** Whether a path is one of a compressed form. */
 export function isCoding(path: string): boolean {
-  return codedPaths(path.replace(/\.[^.]+$/, '')).includes(path)
+  return codedPaths(withoutCoding(path)).includes(path)
 }

@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { DisclosureStatement } from './disclosure.ts'
+import { PROVISIONAL_DAYS } from './provisional-days.ts'
 import { DATASET_VERSION, RankingRow, Timestamp } from './ranking.ts'
 import { RestatementNote, RestatementReason } from './reason.ts'
 import { addDays, UtcDate } from './utc-date.ts'
 
 /** The folder of the dataset, below `PUBLIC_DIR` and on every host. */
 export const DATASET_PATH = 'datasets/rankings-daily/v1'
-
-/** A date stays provisional for this many days after its end (DESIGN.md §6.11). */
-export const PROVISIONAL_DAYS = 3
 
 /** The name of a release: its `as_of` in the ISO 8601 basic format. */
 export const ReleaseName = z

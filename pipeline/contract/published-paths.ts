@@ -127,12 +127,17 @@ function exactly(...paths: string[]): RegExp {
   return new RegExp(`^(${paths.map((path) => path.replaceAll('.', '\\.')).join('|')})$`)
 }
 
-/** Compressed forms of a text (codings.ts) are what the text is. */
+/** Compressed forms of a text are what the text is. */
 const CODED = /(?<=\.(html|css|js|svg|json))\.(br|gz)$/
+
+/** The path of the text that a path may be a compressed form of; itself if it is none. */
+export function withoutCoding(path: string): string {
+  return path.replace(CODED, '')
+}
 
 /** What a path below `PUBLIC_DIR` is. */
 export function publishedPath(path: string): PublishedPath {
-  const text = path.replace(CODED, '')
+  const text = withoutCoding(path)
   const [, step = 'site', cache = 'pointer', readers = 'people'] = TABLE.find(([pattern]) => pattern.test(text)) ?? []
   return { step, cache, readers }
 }

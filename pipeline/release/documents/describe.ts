@@ -1,12 +1,6 @@
 import type { DisclosureStatement } from '../../contract/disclosure.ts'
-import {
-  FIRST_DATA_VERSION,
-  LICENSE,
-  type Manifest,
-  PROVISIONAL_DAYS,
-  type Publisher,
-  type TableFacts,
-} from '../../contract/manifest.ts'
+import { FIRST_DATA_VERSION, LICENSE, type Manifest, type Publisher, type TableFacts } from '../../contract/manifest.ts'
+import { PROVISIONAL_DAYS } from '../../contract/provisional-days.ts'
 import { OTHER, type Timestamp, TOP_MODELS } from '../../contract/ranking.ts'
 import { firstProvisional, type PeriodTable } from '../../contract/tables.ts'
 import { DATASET_START, type UtcDate } from '../../contract/utc-date.ts'

@@ -76,7 +76,7 @@ export const contract: Mutant[] = [
   {
     name: 'final-after-two-days',
     promise: 'A date is provisional until three days after it, then final.',
-    file: 'pipeline/contract/manifest.ts',
+    file: 'pipeline/contract/provisional-days.ts',
     find: 'PROVISIONAL_DAYS = 3',
     replace: 'PROVISIONAL_DAYS = 2',
     tests: ['test/cases.test.ts'],

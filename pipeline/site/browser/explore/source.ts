@@ -1,3 +1,4 @@
+import { PROVISIONAL_DAYS } from '../../../contract/provisional-days.ts'
 import { addDays, startOf } from '../../chart/calendar.ts'
 import { GoneError, type TableFiles } from './tables.ts'
 
@@ -16,8 +17,6 @@ export interface Source {
   folder: string
   isCurrent: boolean
 }
-
-const DAYS_UNTIL_FINAL = 3
 
 /** What the page says about the current release. */
 export function currentSource({ dataset }: HTMLElement): Source {
@@ -69,5 +68,5 @@ export async function sourceOf(release: string, current: Source): Promise<Source
 }
 
 function untilFinal(asOf: string): string {
-  return addDays(asOf.slice(0, 10), -DAYS_UNTIL_FINAL)
+  return addDays(asOf.slice(0, 10), -PROVISIONAL_DAYS)
 }
