@@ -8,7 +8,8 @@ import type { Compression, Format, InputFile, Layers } from './find.ts'
 const HEAD_BYTES = 4096
 const MOST_GZIPS = 3
 
-const HEADERS = new SharedTexts()
+/** Thousands of files have the same header, and some have one of their own. */
+const HEADERS = new SharedTexts(100)
 
 /**
  * What a raw file is by its first bytes: the ending of its name decides only where they do not. Throws `BuildError` that
