@@ -4,39 +4,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } from 'vitest'
-import {
-  browserOf,
-  type Chromium,
-  expectAccessible,
-  expectNoSidewaysScroll,
-  openPage,
-  PHONE,
-  startChromium,
-  stopChromium,
-  type Watched,
-} from './chromium.ts'
-import { type SampleSite, serveSampleSite } from './sample-site.ts'
+import { expect, onTestFinished, type TestContext, test } from 'vitest'
+import { browserOf, expectAccessible, expectNoSidewaysScroll, openPage, PHONE, type Watched } from './chromium.ts'
+import { siteInChromium } from './sample-site.ts'
 
-let site: SampleSite
-let chromium: Chromium
-
-beforeAll(async () => {
-  site = await serveSampleSite()
-  chromium = await startChromium()
-})
-
-afterAll(async () => {
-  await stopChromium(chromium)
-  await site?.stop()
-})
+const given = siteInChromium()
 
 /** What the server adds is its policy of what pages may load. */
 type Host = 'server' | 'subPath'
 
 async function explorer(context: TestContext, host: Host, query = '', options = {}): Promise<Watched> {
-  const browser = browserOf(chromium, context)
-  const top = site.hosts[host]
+  const browser = browserOf(given.chromium, context)
+  const top = given.site.hosts[host]
   const watched = await openPage(browser, new URL(top).origin, options)
   await watched.page.goto(`${top}explore.html${query}`)
   await loaded(watched.page)
@@ -91,8 +70,8 @@ async function download(page: Page, button: string): Promise<{ name: string; byt
 
 /** What the API answers for a window, as CSV. */
 async function apiCsv(from: string, to: string): Promise<string> {
-  const url = `${site.hosts.server}api/v1/datasets/rankings-daily?start_date=${from}&end_date=${to}`
-  const answer = await fetch(url, { headers: { authorization: `Bearer ${site.key}`, accept: 'text/csv' } })
+  const url = `${given.site.hosts.server}api/v1/datasets/rankings-daily?start_date=${from}&end_date=${to}`
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${given.site.key}`, accept: 'text/csv' } })
   expect(answer.status).toBe(200)
   return answer.text()
 }
@@ -166,16 +145,16 @@ test('the explorer downloads exactly the rows of the API', async (context) => {
   ] as const) {
     await chooseTable(page, grain)
     const { bytes } = await download(page, '#download-csv')
-    const published = await fetch(`${site.hosts.server}datasets/rankings-daily/v1/latest/rankings-${table}.csv`)
+    const published = await fetch(`${given.site.hosts.server}datasets/rankings-daily/v1/latest/rankings-${table}.csv`)
     expect(bytes.toString()).toBe(await published.text())
   }
   expect(complaints).toEqual([])
 })
 
 test('the explorer shows days when weeks cannot be read, and reads them when they are chosen again', async (context) => {
-  const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
+  const { page } = await openPage(browserOf(given.chromium, context), new URL(given.site.hosts.subPath).origin)
   await page.route('**/rankings-weekly.parquet', (route) => route.fulfill({ status: 500, body: '{}' }))
-  await page.goto(`${site.hosts.subPath}explore.html?by=week`)
+  await page.goto(`${given.site.hosts.subPath}explore.html?by=week`)
   await loaded(page)
   expect(await page.locator('#notices').innerText()).toContain('The weeks could not be read')
   expect(await page.locator('#chart-title').innerText()).toContain('per day')
@@ -310,8 +289,8 @@ test('a view can be cited: by a link that names its release and dates, as BibTeX
 })
 
 test('the explorer says that a release is not there', async (context) => {
-  const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
-  await page.goto(`${site.hosts.subPath}explore.html?release=20250101T000000Z`)
+  const { page } = await openPage(browserOf(given.chromium, context), new URL(given.site.hosts.subPath).origin)
+  await page.goto(`${given.site.hosts.subPath}explore.html?release=20250101T000000Z`)
   await expect.poll(() => page.locator('#status').innerText()).toContain('no longer published')
 })
 
@@ -395,9 +374,9 @@ test.for<[what: string, answer: { status: number; body: string }, text: RegExp]>
   ['answered with 500', { status: 500, body: '{}' }, /could not be read/],
   ['no Parquet', { status: 200, body: 'not what it says' }, /could not be read/],
 ])('the explorer explains data that is %s', async ([, answer, text], context) => {
-  const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
+  const { page } = await openPage(browserOf(given.chromium, context), new URL(given.site.hosts.subPath).origin)
   await page.route('**/*.parquet', (route) => route.fulfill(answer))
-  await page.goto(`${site.hosts.subPath}explore.html`)
+  await page.goto(`${given.site.hosts.subPath}explore.html`)
   await expect.poll(() => page.locator('#status').innerText()).not.toMatch(/^Loading/)
   expect(await page.locator('#status').innerText()).toMatch(text)
   await expectAccessible(page)
@@ -405,18 +384,18 @@ test.for<[what: string, answer: { status: number; body: string }, text: RegExp]>
 
 test('the explorer reads the history when the files of its release were dropped', async (context) => {
   const { page: before } = await explorer(context, 'subPath', '?by=week')
-  const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin)
+  const { page } = await openPage(browserOf(given.chromium, context), new URL(given.site.hosts.subPath).origin)
   await page.route('**/rankings-*.parquet', (route) => route.fulfill({ status: 410, body: '{}' }))
-  await page.goto(`${site.hosts.subPath}explore.html?by=week`)
+  await page.goto(`${given.site.hosts.subPath}explore.html?by=week`)
   await loaded(page)
   expect(await seen(page)).toEqual(await seen(before))
 })
 
 test('without JavaScript the explorer links to the files and hides its form', async (context) => {
-  const { page } = await openPage(browserOf(chromium, context), new URL(site.hosts.subPath).origin, {
+  const { page } = await openPage(browserOf(given.chromium, context), new URL(given.site.hosts.subPath).origin, {
     javaScriptEnabled: false,
   })
-  await page.goto(`${site.hosts.subPath}explore.html`)
+  await page.goto(`${given.site.hosts.subPath}explore.html`)
   expect(await page.locator('noscript').innerText()).toContain('needs JavaScript')
   expect(await page.locator('#controls').isVisible()).toBe(false)
 })

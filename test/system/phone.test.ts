@@ -1,36 +1,17 @@
 /** What a reader with a phone sees: numbers without scrolling sideways, few screens, targets that a thumb hits. */
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest'
-import {
-  browserOf,
-  type Chromium,
-  expectAccessible,
-  openPage,
-  smallTargets,
-  startChromium,
-  stopChromium,
-} from './chromium.ts'
-import { type SampleSite, serveSampleSite } from './sample-site.ts'
+import { expect, type TestContext, test } from 'vitest'
+import { browserOf, expectAccessible, openPage, smallTargets } from './chromium.ts'
+import { siteInChromium } from './sample-site.ts'
 
 const VIEWPORT = { width: 375, height: 812 }
 const MOST_SCREENS = 6
 
-let site: SampleSite
-let chromium: Chromium
-
-beforeAll(async () => {
-  site = await serveSampleSite()
-  chromium = await startChromium()
-})
-
-afterAll(async () => {
-  await stopChromium(chromium)
-  await site?.stop()
-})
+const given = siteInChromium()
 
 async function openOn(context: TestContext, path: string): Promise<Page> {
-  const top = site.hosts.server
-  const { page } = await openPage(browserOf(chromium, context), new URL(top).origin, { viewport: VIEWPORT })
+  const top = given.site.hosts.server
+  const { page } = await openPage(browserOf(given.chromium, context), new URL(top).origin, { viewport: VIEWPORT })
   await page.goto(top + path)
   await page.waitForLoadState('networkidle')
   return page
@@ -76,9 +57,12 @@ test.for(['index.html', 'leaderboards/week.html', 'models.html', 'coverage.html'
 )
 
 test('forced colors mark the page and the period that are shown by lines', async (context) => {
-  const origin = new URL(site.hosts.server).origin
-  const { page } = await openPage(browserOf(chromium, context), origin, { viewport: VIEWPORT, forcedColors: 'active' })
-  await page.goto(`${site.hosts.server}leaderboards/week.html`)
+  const origin = new URL(given.site.hosts.server).origin
+  const { page } = await openPage(browserOf(given.chromium, context), origin, {
+    viewport: VIEWPORT,
+    forcedColors: 'active',
+  })
+  await page.goto(`${given.site.hosts.server}leaderboards/week.html`)
   await expectAccessible(page)
   const widths = await page.evaluate<string[]>(
     `[...document.querySelectorAll('[aria-current]')].map((link) => getComputedStyle(link).borderBottomWidth)`,

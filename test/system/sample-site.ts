@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs'
 import { cp, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { inject } from 'vitest'
+import { afterAll, beforeAll, inject } from 'vitest'
 import { type ServerProcess, startNode } from '../support/server-process.ts'
 import { startHost } from '../support/static-host.ts'
+import { type Chromium, startChromium, stopChromium } from './chromium.ts'
 import { AS_OF, environment, run } from './clone.ts'
 
 const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
@@ -59,7 +60,7 @@ export interface SampleSite {
 }
 
 /** Serves the sample twice. */
-export async function serveSampleSite(): Promise<SampleSite> {
+async function serveSampleSite(): Promise<SampleSite> {
   const server = await serveSample()
   const publicDir = join(server.folder, 'public')
   const plain = await startHost(publicDir, { below: '/some/place/' })
@@ -72,6 +73,20 @@ export async function serveSampleSite(): Promise<SampleSite> {
       await server.stop()
     },
   }
+}
+
+/** The site and a Chromium for all tests of a file. They are there when its tests run. */
+export function siteInChromium(): { site: SampleSite; chromium: Chromium } {
+  const given = {} as { site: SampleSite; chromium: Chromium }
+  beforeAll(async () => {
+    given.site = await serveSampleSite()
+    given.chromium = await startChromium()
+  })
+  afterAll(async () => {
+    await stopChromium(given.chromium)
+    await given.site?.stop()
+  })
+  return given
 }
 
 /** The pages of a built site: one of each kind that it has. */

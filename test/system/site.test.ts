@@ -2,26 +2,13 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { browserOf, type Chromium, DESKTOP, openPage, PHONE, startChromium, stopChromium } from './chromium.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { browserOf, DESKTOP, openPage, PHONE } from './chromium.ts'
 import { HOST_KINDS, skipLoudly } from './hosting.ts'
 import { expectGoodPages, type Look } from './looks.ts'
-import { pagesOf, type SampleSite, serveSampleSite } from './sample-site.ts'
+import { pagesOf, siteInChromium } from './sample-site.ts'
 
-let site: SampleSite
-let chromium: Chromium
-let pages: string[]
-
-beforeAll(async () => {
-  site = await serveSampleSite()
-  pages = await pagesOf(site.publicDir)
-  chromium = await startChromium()
-})
-
-afterAll(async () => {
-  await stopChromium(chromium)
-  await site?.stop()
-})
+const given = siteInChromium()
 
 /** `test/clients/looks.test.ts` has all of them. */
 const LOOKS: Look[] = [
@@ -32,24 +19,25 @@ const LOOKS: Look[] = [
 test.for(LOOKS)(
   'pages are accessible and cause no browser errors: $host, $name, $colorScheme',
   async (look, context) => {
+    const pages = await pagesOf(given.site.publicDir)
     expect(pages).toEqual(expect.arrayContaining(['index.html', 'explore.html']))
-    await expectGoodPages(browserOf(chromium, context), site, pages, look)
+    await expectGoodPages(browserOf(given.chromium, context), given.site, pages, look)
   },
 )
 
 const [nginx] = HOST_KINDS.filter(({ name }) => name === 'nginx')
 
 test('pages from nginx as docs/hosting.md sets it up cause no browser errors', async (context) => {
-  const browser = browserOf(chromium, context)
+  const browser = browserOf(given.chromium, context)
   if (!nginx?.isHere) return skipLoudly(context.skip, 'no nginx: install the package nginx-light')
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-nginx-'))
-  const host = await nginx.start(site.publicDir, folder)
+  const host = await nginx.start(given.site.publicDir, folder)
   onTestFinished(async () => {
     await host.stop()
     await rm(folder, { recursive: true, force: true })
   })
   const { page, complaints } = await openPage(browser, host.url)
-  for (const path of pages) {
+  for (const path of await pagesOf(given.site.publicDir)) {
     await page.goto(`${host.url}/${path}`)
     await page.waitForLoadState('networkidle')
     expect(await page.locator('h1').count(), path).toBe(1)
@@ -58,11 +46,11 @@ test('pages from nginx as docs/hosting.md sets it up cause no browser errors', a
 })
 
 test('links between pages lead to pages, even below a sub-path', async (context) => {
-  const browser = browserOf(chromium, context)
-  const top = site.hosts.subPath
+  const browser = browserOf(given.chromium, context)
+  const top = given.site.hosts.subPath
   const { page } = await openPage(browser, new URL(top).origin)
   const hrefs = new Set<string>()
-  for (const path of pages) {
+  for (const path of await pagesOf(given.site.publicDir)) {
     await page.goto(top + path)
     const all = await page
       .locator('main a[href]')
