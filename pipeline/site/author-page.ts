@@ -17,7 +17,7 @@ import { appearancesOf, tokensByMonth } from './totals.ts'
 /** A page for each author of models that a day names. */
 export function authorPages(facts: SiteFacts): Page[] {
   const shareOf = shareCharts(facts)
-  const byModel = appearancesOf(facts)
+  const byModel = appearancesOf(facts.rows)
   const totals = tokensByMonth(facts)
   return authorsOf(facts.models).all.map((author) => {
     const months = monthsOf(author, byModel)

@@ -2,6 +2,7 @@ import { byCodePoints } from '../contract/code-points.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { sumTokens } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
+import { beforeSlash } from './chart/rows.ts'
 
 export interface Author {
   /** The name in lower case. Names that differ only in case are one author. */
@@ -35,11 +36,6 @@ export function authorsOf(models: readonly ModelFacts[]): Authors {
   all.sort((a, b) => (a.tokens === b.tokens ? byCodePoints(a.key, b.key) : a.tokens > b.tokens ? -1 : 1))
   const names = new Map(all.map(({ key, name }) => [key, name]))
   return { all, keyOf, nameOf: (key) => names.get(key) ?? key }
-}
-
-function beforeSlash(slug: string): string | undefined {
-  const slash = slug.indexOf('/')
-  return slash > 0 ? slug.slice(0, slash) : undefined
 }
 
 function authorOf(key: string, models: readonly ModelFacts[]): Author {

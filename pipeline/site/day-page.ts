@@ -11,10 +11,10 @@ import { contentOf } from './chart/content.ts'
 import { bySize } from './chart/rows.ts'
 import { chartFigure } from './chart.ts'
 import { dayPath } from './day-path.ts'
-import { dateElement, instantElement } from './elements.ts'
+import { commaSeparated, dateElement, instantElement } from './elements.ts'
 import { type Masthead, type Page, renderPage, rootFrom } from './layout.ts'
-import { entriesOf, type Leaderboard, type LeaderboardRow, leaderboard } from './leaderboard.ts'
-import { leaderboardTable } from './leaderboard-table.ts'
+import { entriesOf, type Leaderboard, leaderboard } from './leaderboard.ts'
+import { changeOf, leaderboardTable } from './leaderboard-table.ts'
 import { modelPath } from './model-path.ts'
 import { periodFiles } from './period-files.ts'
 import { reasonSentences } from './reasons.ts'
@@ -119,7 +119,7 @@ function rankingTable({ date, weekBefore, isRuled }: DayFacts, board: Leaderboar
     nameOf: ({ name, rank }) =>
       rank === null ? html`${name} <small>(all that are not named)</small>` : modelLink(name, root),
     hasMovement: isCompared,
-    changeOf: isCompared ? changeOf : undefined,
+    changeOf: isCompared ? (row) => changeOf(row) : undefined,
     // Earlier days decide it, so a restatement of one would change the pages of all later ones.
     firstSeen: undefined,
   })
@@ -129,13 +129,9 @@ function modelLink(slug: string, root: string): Html {
   return html`<a href="${root}${modelPath(slug)}">${slug}</a>`
 }
 
-function changeOf({ before, tokens }: LeaderboardRow): string {
-  return before.kind === 'known' && before.tokens > 0n ? formatChange(before.tokens, tokens) : '–'
-}
-
 function noLongerNamed({ weekBefore }: DayFacts, { dropped }: Leaderboard, root: string): Html {
   if (weekBefore === undefined || dropped.length === 0) return html``
-  const links = dropped.map((slug, position) => html`${position === 0 ? '' : ', '}${modelLink(slug, root)}`)
+  const links = commaSeparated(dropped.map((slug) => modelLink(slug, root)))
   return html`<p class="quiet">Named on ${weekBefore.date}, but not on this day: ${links}.</p>\n`
 }
 

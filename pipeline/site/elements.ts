@@ -24,6 +24,10 @@ export function instantElement(instant: Timestamp): Html {
   return html`<time datetime="${instant}">${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC</time>`
 }
 
+export function commaSeparated(items: readonly Html[]): Html {
+  return html`${items.map((item, position) => html`${position === 0 ? '' : ', '}${item}`)}`
+}
+
 /** Closed on a phone, and open without a summary where there is room. */
 export function folded(summary: string, content: Html): Html {
   return html`<details class="fold">

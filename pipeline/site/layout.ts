@@ -30,16 +30,7 @@ export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license' | 't
 export function renderPage(content: PageContent, masthead: Masthead): Page {
   const { path, main, root = rootFrom(path) } = content
   const { publisher, synthetic, license } = masthead
-  const text = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'self'">
-<meta name="color-scheme" content="light dark">
-${headOf(content, masthead)}</head>
-<body>
-<a class="skip" href="#main">Skip to the content</a>
+  const body = html`<a class="skip" href="#main">Skip to the content</a>
 ${synthetic ? html`<aside class="banner" aria-label="What this data is">${SYNTHETIC_NOTICE}</aside>\n` : html``}<header class="masthead">
 <a class="brand" href="${root}index.html">${publisher.name}</a>
 <nav aria-label="Pages">
@@ -51,10 +42,24 @@ ${main}</main>
 <p>License: <a href="${license.path}" rel="license">${license.title}</a>. Source: ${publisher.name} (${publisher.url}). <a href="${root}index.html#cite">How to cite</a></p>
 <p>Published by <a href="${publisher.url}">${publisher.name}</a> (${publisher.contact}). Feeds: <a href="${root}feed.atom">Atom</a>, <a href="${root}feed.json">JSON</a>.</p>
 </footer>
-</body>
+`
+  return { path, text: htmlDocument(headOf(content, masthead), body).text }
+}
+
+/** What every page of the site begins with: it loads nothing from other hosts. */
+export function htmlDocument(head: Html, body: Html): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'self'">
+<meta name="color-scheme" content="light dark">
+${head}</head>
+<body>
+${body}</body>
 </html>
 `
-  return { path, text: text.text }
 }
 
 /** The canonical URL is the publisher's, even in copies. */

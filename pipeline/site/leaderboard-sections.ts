@@ -1,4 +1,3 @@
-import { formatChange } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
@@ -6,11 +5,12 @@ import { isRuled } from '../release/documents/disclosure.ts'
 import { authorsOf, NO_AUTHOR } from './authors.ts'
 import { familyOf } from './chart/rows.ts'
 import { ALL_OTHERS } from './chart/series.ts'
+import { commaSeparated } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { rootFrom } from './layout.ts'
-import { entriesOf, firstRanks, type LeaderboardRow, leaderboard } from './leaderboard.ts'
+import { entriesOf, firstRanks, leaderboard } from './leaderboard.ts'
 import { earlierWords, hasChange, type Period } from './leaderboard-period.ts'
-import { leaderboardTable } from './leaderboard-table.ts'
+import { changeOf, leaderboardTable } from './leaderboard-table.ts'
 import { authorPath, modelPath } from './model-path.ts'
 
 /** The rows that a page ranks. */
@@ -85,7 +85,7 @@ function tablesOf(
     board: firstRanks(board, most, ALL_OTHERS),
     nameOf: ({ name, rank }) => (rank === null ? unranked(name, isRuled(facts.manifest)) : link(linkOf(name), path)),
     hasMovement: period?.before !== undefined,
-    changeOf: period && hasChange(period) ? (row) => changeOf(row, period) : undefined,
+    changeOf: period && hasChange(period) ? (row) => changeOf(row, period.days, period.before?.days) : undefined,
     firstSeen: ({ name, rank }) => (rank === null ? undefined : firstDates.get(name)),
   })
   return { table, dropped: board.dropped }
@@ -98,12 +98,6 @@ function unranked(name: string, isUnderRule: boolean): Html {
 
 function link({ text, path }: ReturnType<Grouping['linkOf']>, from: string): Html {
   return path === undefined ? html`${text}` : html`<a href="${rootFrom(from)}${path}">${text}</a>`
-}
-
-/** Per day, because months differ in length. */
-function changeOf({ tokens, before }: LeaderboardRow, { days, before: earlier }: Period): string {
-  if (before.kind !== 'known' || before.tokens === 0n) return '–'
-  return formatChange(before.tokens * BigInt(days), tokens * BigInt(earlier?.days ?? days))
 }
 
 function firstDatesOf({ models }: SiteFacts, nameOf: Grouping['nameOf']): Map<string, UtcDate> {
@@ -120,7 +114,7 @@ function firstDatesOf({ models }: SiteFacts, nameOf: Grouping['nameOf']): Map<st
 function droppedNote(dropped: readonly string[], { path, period }: Ranking, facts: SiteFacts): Html {
   if (period === undefined || dropped.length === 0) return html``
   const linkOf = modelLinks(facts)
-  const links = dropped.map((slug, position) => html`${position === 0 ? '' : ', '}${link(linkOf(slug), path)}`)
+  const links = commaSeparated(dropped.map((slug) => link(linkOf(slug), path)))
   const where = isRuled(facts.manifest) ? 'Named' : `In the top ${TOP_MODELS}`
   return html`<p class="quiet">${where} ${earlierWords(period)}, but not now: ${links}.</p>
 `

@@ -1,4 +1,4 @@
-import { formatShare } from '../base/numbers.ts'
+import { formatChange, formatShare } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { scrollable, tokensElement, withDates } from './elements.ts'
@@ -27,6 +27,12 @@ interface Column {
   cell: (row: LeaderboardRow) => Html | string
   /** The cell of all rows together. */
   total: string | Html
+}
+
+/** The change of a row in tokens per day, because months differ in length. */
+export function changeOf({ tokens, before }: LeaderboardRow, days = 1, daysBefore = days): string {
+  if (before.kind !== 'known' || before.tokens === 0n) return '–'
+  return formatChange(before.tokens * BigInt(days), tokens * BigInt(daysBefore))
 }
 
 /** A ranking as a table. On a narrow screen each row takes two lines, and nothing scrolls. */

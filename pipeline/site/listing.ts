@@ -15,7 +15,7 @@ import { dataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { hasOwnUrl } from '../release/publisher.ts'
 import { coveredDays, dayPath } from './day-path.ts'
-import { dateElement } from './elements.ts'
+import { commaSeparated, dateElement } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { periodFiles } from './period-files.ts'
@@ -34,7 +34,7 @@ ${dateElement(dataset.start_date)} to ${dateElement(dataset.end_date)}.</p>
 <section aria-labelledby="latest">
 <h2 id="latest">The newest data</h2>
 <dl class="access">
-${item(html`<code>latest/</code>`, html`All files of the current release: ${links('latest/', DOWNLOADS)}`)}${item(html`<a href="latest.json">latest.json</a>`, 'Says which release is current. Programs read it to learn of a new one.')}</dl>
+${item(html`<code>latest/</code>`, html`All files of the current release: ${commaSeparated(DOWNLOADS.map((file) => html`<a href="latest/${file}">${file}</a>`))}`)}${item(html`<a href="latest.json">latest.json</a>`, 'Says which release is current. Programs read it to learn of a new one.')}</dl>
 </section>
 <section aria-labelledby="days">
 <h2 id="days">Days and months</h2>
@@ -71,11 +71,6 @@ function currentLink(facts: SiteFacts): Html {
 
 function item(name: Html, about: Html | string): Html {
   return html`<div><dt>${name}</dt><dd>${about}</dd></div>\n`
-}
-
-/** Links to files of a folder, with commas in between. */
-function links(folder: string, files: readonly string[]): Html {
-  return html`${files.map((file, position) => html`${position === 0 ? '' : ', '}<a href="${folder}${file}">${file}</a>`)}`
 }
 
 function newestDays(dates: readonly UtcDate[], root: string): Html {

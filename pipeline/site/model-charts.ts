@@ -2,10 +2,11 @@ import { counted } from '../base/numbers.ts'
 import type { Html } from '../contract/html.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { addDays, datesBetween, daysBetween, type UtcDate } from '../contract/utc-date.ts'
-import { type Appearance, appearances } from '../dataset/model-facts.ts'
+import type { Appearance } from '../dataset/model-facts.ts'
 import { cellsOf, type Period, wholeDay } from './chart/cells.ts'
 import { chartFigure } from './chart.ts'
 import type { SiteFacts } from './facts.ts'
+import { appearancesOf } from './totals.ts'
 
 /** A chart shows at least so many dates, and ends so many dates after the last one that names the model or author. */
 const MARGIN = 28
@@ -44,7 +45,7 @@ export interface ModelCharts {
 
 /** Draws the tokens and the ranks of models over time. */
 export function modelCharts({ manifest, periods }: SiteFacts) {
-  const weekly = periods && appearances(periods.weekly)
+  const weekly = periods && appearancesOf(periods.weekly)
   const { start_date, end_date } = manifest
   const weeks = cellsOf(periods?.weekly ?? [], { from: start_date, to: end_date }, 'week').periods
   const days = datesBetween(addDays(start_date, -MARGIN), end_date).map(wholeDay)

@@ -6,7 +6,7 @@ import { TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
 import { lastDateOf } from '../contract/tables.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { type Appearance, appearances } from '../dataset/model-facts.ts'
+import type { Appearance } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { type Authors, authorsOf } from './authors.ts'
 import { familyOf } from './chart/rows.ts'
@@ -47,7 +47,7 @@ function shownFacts(
   { coverage, manifest, periods }: SiteFacts,
 ): (model: ModelFacts) => unknown {
   const hashes = hashesUpTo(coverage.days)
-  const weekly = appearances(periods?.weekly ?? [])
+  const weekly = appearancesOf(periods?.weekly ?? [])
   return (model) => {
     const { model_permaslug: slug, last_date } = model
     const dates = chartDates(model.first_date, last_date, manifest.end_date)
@@ -76,7 +76,7 @@ function lookAtAll(facts: SiteFacts): Whole {
   const { rows, models } = facts
   const slugs = models.map(({ model_permaslug }) => model_permaslug).toSorted()
   return {
-    appearances: appearancesOf(facts),
+    appearances: appearancesOf(rows),
     months: tokensByMonth(facts),
     families: Map.groupBy(slugs, familyOf),
     authors: authorsOf(models),

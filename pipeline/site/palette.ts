@@ -42,13 +42,9 @@ export const PAINTS: Readonly<Record<string, Shade>> = {
   ...Object.fromEntries(SERIES.map((shade, position) => [`s${position}`, shade])),
 }
 
-export function shadeOf(paint: Paint): Shade {
-  return PAINTS[paint] ?? INK
-}
-
 /** The color of a paint in files, which have no theme. */
 export function lightColor(paint: Paint): string {
-  return shadeOf(paint).light
+  return (PAINTS[paint] ?? INK).light
 }
 
 /** The palette as CSS: a variable for each paint, and a class of that color. Pages have no other colors. */

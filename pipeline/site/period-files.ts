@@ -1,5 +1,6 @@
 import { type Html, html } from '../contract/html.ts'
 import type { PERIOD_FORMATS } from '../contract/published-paths.ts'
+import { commaSeparated } from './elements.ts'
 
 type Format = (typeof PERIOD_FORMATS)[keyof typeof PERIOD_FORMATS][number]
 
@@ -7,8 +8,5 @@ const NAMES: Readonly<Record<Format, string>> = { json: 'JSON', csv: 'CSV', parq
 
 /** Links to the files of a day or month in these formats. `place` is their path without the ending. */
 export function periodFiles(place: string, formats: readonly Format[]): Html {
-  const links = formats.map((format, position) => {
-    return html`${position === 0 ? '' : ', '}<a href="${place}.${format}">${NAMES[format]}</a>`
-  })
-  return html`${links}`
+  return commaSeparated(formats.map((format) => html`<a href="${place}.${format}">${NAMES[format]}</a>`))
 }

@@ -6,8 +6,8 @@ type Told = Pick<SiteFacts, 'rows' | 'models' | 'coverage'>
 
 const KNOWN = new WeakMap<readonly RankingRow[], Map<string, Appearance[]>>()
 
-/** Each model's dates, tokens and ranks. Several pages need them, and they take a while to collect. */
-export function appearancesOf({ rows }: Pick<SiteFacts, 'rows'>): Map<string, Appearance[]> {
+/** Each model's dates, tokens and ranks in a table. Several pages need them, and they take a while to collect. */
+export function appearancesOf(rows: readonly RankingRow[]): Map<string, Appearance[]> {
   const known = KNOWN.get(rows) ?? appearances(rows)
   KNOWN.set(rows, known)
   return known

@@ -19,10 +19,15 @@ export function compareSlugs(a: string, b: string): number {
   return x.length - y.length
 }
 
-/** The text before the first slash: `acme/model:free` -> `acme`. A slug without one is its own author. */
-export function authorOf(slug: string): string {
+/** `acme/model:free` -> `acme`; undefined without a slash. */
+export function beforeSlash(slug: string): string | undefined {
   const slash = slug.indexOf('/')
-  return slash > 0 ? slug.slice(0, slash) : slug
+  return slash > 0 ? slug.slice(0, slash) : undefined
+}
+
+/** The text before the first slash. A slug without one is its own author. */
+export function authorOf(slug: string): string {
+  return beforeSlash(slug) ?? slug
 }
 
 /**

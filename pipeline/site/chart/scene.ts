@@ -122,7 +122,7 @@ function dashOf(paint: string): string {
   return DASHES[Number.isNaN(color) ? 2 : Math.floor(color / 3)] ?? ''
 }
 
-const UNIT = { day: 'per day', week: 'per week', month: 'per month' } as const
+export const UNIT = { day: 'per day', week: 'per week', month: 'per month' } as const
 
 function unitOf({ measure, grain, isLog = false, form }: Content): string {
   const log = isLog && form === 'lines' ? ', log scale' : ''

@@ -48,7 +48,7 @@ export function downloads(source: Source, current: () => Current | undefined): {
 }
 
 /** A picture that says where its numbers are from. */
-export function pictureOf(source: Source, shown: Shown, scene: Scene): Picture {
+function pictureOf(source: Source, shown: Shown, scene: Scene): Picture {
   const legend = drawnContent(shown).series.map(({ name, paint }) => ({ name, paint }))
   const credit = [`${source.credit} ${source.license}. Release ${source.release}.`, pinnedUrl(shown.view, source)]
   return { scene, title: `${source.title}: ${titleOf(shown)}`, legend: legend.reverse(), credit }

@@ -1,12 +1,11 @@
 import type { Grain, Window } from '../../chart/calendar.ts'
 import { type Cells, cellsOf } from '../../chart/cells.ts'
 import { MOST_SERIES } from '../../chart/colors.ts'
-import type { Paint } from '../../chart/marks.ts'
-import { type ChartRow, OTHER } from '../../chart/rows.ts'
-import type { Content } from '../../chart/scene.ts'
+import type { ChartRow } from '../../chart/rows.ts'
+import { type Content, UNIT } from '../../chart/scene.ts'
 import { chooseSeries } from '../../chart/series.ts'
 import { type Entry, entriesOf, searchEntries } from './entries.ts'
-import { formOf, type Group, hasRest, NAME_OF, type View } from './view.ts'
+import { formOf, hasRest, NAME_OF, PLURAL, type View } from './view.ts'
 import { resolveWindow, wholePeriods } from './window.ts'
 
 export interface Shown {
@@ -33,8 +32,6 @@ export interface Known {
   /** The colors of the chart before. */
   kept: ReadonlyMap<string, number>
 }
-
-const PLURAL: Readonly<Record<Group, string>> = { model: 'models', family: 'families', author: 'authors' }
 
 /** What a view shows, made anew only if what it is made from has changed. */
 export interface Memory {
@@ -97,11 +94,6 @@ export function colorsOf({ series }: Content): Map<string, number> {
   return new Map(colors.filter(([, color]) => !Number.isNaN(color)))
 }
 
-export function isNamed({ name, paint }: { name: string; paint: Paint }): boolean {
-  return name !== OTHER && paint !== 'rest' && paint !== 'other'
-}
-
-const UNIT = { day: 'per day', week: 'per week', month: 'per month' } as const
 const MEASURE = { tokens: 'Tokens', share: 'Share of all tokens', index: 'Index of tokens' } as const
 const OF = { model: '', family: ' by family', author: ' by author' } as const
 

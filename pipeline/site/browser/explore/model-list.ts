@@ -1,9 +1,7 @@
 import { byId, make } from './dom.ts'
 import type { Shown } from './frame.ts'
 import type { Change } from './table-view.ts'
-import type { Group } from './view.ts'
-
-const PLURAL: Readonly<Record<Group, string>> = { model: 'models', family: 'families', author: 'authors' }
+import { type Group, PLURAL } from './view.ts'
 
 /** The names that a person can choose. `namesOf` gives all of a group, the largest first. */
 export function modelList(namesOf: (group: Group) => readonly string[], change: Change): { show(shown: Shown): void } {

@@ -16,6 +16,8 @@ export type Order = (typeof ORDERS)[number]
 export const GROUPS = ['model', 'family', 'author'] as const
 export type Group = (typeof GROUPS)[number]
 
+export const PLURAL: Readonly<Record<Group, string>> = { model: 'models', family: 'families', author: 'authors' }
+
 export const NAME_OF: Readonly<Record<Group, (slug: string) => string>> = {
   model: (slug) => slug,
   family: familyOf,
