@@ -1,13 +1,16 @@
 import { prose } from '../base/prose.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
+import type { ModelFacts } from '../contract/model-facts.ts'
 import { API_FILES, HISTORY_PATHS } from '../contract/published-paths.ts'
 import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
 import { dataFile } from '../contract/release-files.ts'
 import { firstProvisional } from '../contract/tables.ts'
 import type { DatasetDescription } from '../release/documents/describe.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
+import { authorsOf, NO_AUTHOR } from './authors.ts'
 import type { AssetNames } from './bundle.ts'
+import { authorOf } from './chart/rows.ts'
 import { copyable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage } from './layout.ts'
@@ -15,7 +18,7 @@ import { restatedDates } from './recent.ts'
 
 const PATH = 'explore.html'
 
-export type ExploreFacts = Pick<SiteFacts, 'manifest' | 'dataset' | 'release' | 'restatements'>
+export type ExploreFacts = Pick<SiteFacts, 'manifest' | 'dataset' | 'release' | 'restatements' | 'models'>
 
 /** The explorer as HTML, filled by a script from the release's Parquet. It names the release, not `latest/`. */
 export function explorePage(facts: ExploreFacts, assets: AssetNames): Page {
@@ -44,10 +47,21 @@ ${help(dataset)}`,
 }
 
 /** What the script knows of the current release. */
-export function sourceData({ manifest, dataset, release, restatements }: ExploreFacts): Html {
+export function sourceData({ manifest, dataset, release, restatements, models }: ExploreFacts): Html {
   const tables = JSON.stringify(tableFiles(manifest.tables === undefined ? [DAY] : GRAINS, manifest, release))
   const restated = JSON.stringify([...restatedDates({ restatements })].filter((date) => date >= manifest.start_date))
-  return html`data-tables="${tables}" data-restated="${restated}" data-history="${HISTORY_PATHS.parquet}" data-name="${dataset.name}" data-release="${manifest.release}" data-credit="${manifest.attribution}" data-license="${dataset.license.name}" data-title="${dataset.title}"`
+  const authors = JSON.stringify(Object.fromEntries(otherAuthors(models)))
+  return html`data-tables="${tables}" data-restated="${restated}" data-authors="${authors}" data-history="${HISTORY_PATHS.parquet}" data-name="${dataset.name}" data-release="${manifest.release}" data-credit="${manifest.attribution}" data-license="${dataset.license.name}" data-title="${dataset.title}"`
+}
+
+/** The models whose author is not the one in their slug. */
+function otherAuthors(models: readonly ModelFacts[]): [slug: string, author: string][] {
+  const { keyOf, nameOf } = authorsOf(models)
+  return models.flatMap(({ model_permaslug: slug }) => {
+    const key = keyOf(slug)
+    const author = key === undefined ? NO_AUTHOR : nameOf(key)
+    return author === authorOf(slug) ? [] : [[slug, author]]
+  })
 }
 
 function choice(name: string, legend: string, options: readonly (readonly [value: string, text: string])[]): Html {

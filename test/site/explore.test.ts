@@ -5,8 +5,9 @@ import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { describeDataset } from '../../pipeline/release/documents/describe.ts'
 import { readHistory, readRows } from '../../pipeline/site/browser/explore/parquet.ts'
+import { nameOfBy } from '../../pipeline/site/browser/explore/view.ts'
 import { type Bundle, bundleBrowser } from '../../pipeline/site/bundle.ts'
-import { explorePage } from '../../pipeline/site/explore.ts'
+import { type ExploreFacts, explorePage } from '../../pipeline/site/explore.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { manifestOf } from '../support/manifest.ts'
 import { csvOf, publish } from '../support/pipeline.ts'
@@ -21,16 +22,25 @@ beforeAll(async () => {
   bundle = await bundleBrowser()
 })
 
-function page(changes: Parameters<typeof manifestOf>[0] = {}) {
+function page(changes: Parameters<typeof manifestOf>[0] = {}, models: ExploreFacts['models'] = []) {
   const manifest = manifestOf(changes)
   const release = `datasets/rankings-daily/v1/releases/${manifest.release}/`
-  return explorePage({ manifest, dataset: describeDataset(manifest), release, restatements: [] }, bundle.names)
+  return explorePage({ manifest, dataset: describeDataset(manifest), release, restatements: [], models }, bundle.names)
 }
 
-/** What the page says of the tables that its script loads. */
-function tablesIn(text: string) {
-  const [, tables = ''] = /data-tables="([^"]*)"/.exec(text) ?? []
-  return JSON.parse(tables.replaceAll('&quot;', '"'))
+/** What the page tells its script of the tables that it loads, or of authors. */
+function dataIn(text: string, name: 'tables' | 'authors') {
+  const [, value = ''] = new RegExp(`data-${name}="([^"]*)"`).exec(text) ?? []
+  return JSON.parse(value.replaceAll('&quot;', '"'))
+}
+
+const UNSEEN = { first_date: '', last_date: '', days: 0, best_rank: '', best_rank_date: '', total_tokens: '0' } as const
+
+/** Facts of models with these authors in the registry. */
+function modelsBy(authors: Record<string, string>): ExploreFacts['models'] {
+  return Object.entries(authors).map(([model_permaslug, author]) => {
+    return { ...UNSEEN, model_permaslug, author, name: '', aliases: [] }
+  })
 }
 
 describe('the explorer', () => {
@@ -38,7 +48,7 @@ describe('the explorer', () => {
     const { path, text } = page()
     expect(path).toBe('explore.html')
     const file = (table: string) => `datasets/rankings-daily/v1/releases/${MANIFEST.release}/rankings-${table}.parquet`
-    expect(tablesIn(text)).toEqual({
+    expect(dataIn(text, 'tables')).toEqual({
       day: { table: 'daily', parquet: file('daily'), provisional_from: '2026-11-17' },
       week: { table: 'weekly', parquet: file('weekly'), provisional_from: '2026-11-16' },
       month: { table: 'monthly', parquet: file('monthly'), provisional_from: '2026-11-01' },
@@ -49,8 +59,15 @@ describe('the explorer', () => {
 
   test('has days alone for a release without weeks and months', () => {
     const { text } = page({ tables: undefined })
-    expect(Object.keys(tablesIn(text))).toEqual(['day'])
+    expect(Object.keys(dataIn(text, 'tables'))).toEqual(['day'])
     expect(text).not.toContain('value="week"')
+  })
+
+  test('sums authors as the pages of authors do', () => {
+    const models = modelsBy({ 'a/x': '', 'A/y': '', 'b/x': 'Bee', 'b/y:free': '', 'acme/z': 'bee', constructor: '' })
+    const { author } = nameOfBy(new Map(Object.entries(dataIn(page({}, models).text, 'authors'))))
+    const names = [...models.map(({ model_permaslug }) => model_permaslug), 'new/model'].map(author)
+    expect(names).toEqual(['a', 'a', 'Bee', 'b', 'Bee', 'No author known', 'new'])
   })
 
   test('loads less than 150 KB in all, compressed', () => {

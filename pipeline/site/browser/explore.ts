@@ -23,13 +23,13 @@ async function start(): Promise<void> {
 }
 
 function explore(release: OpenRelease): void {
-  const { source, reach } = release
+  const { source } = release
   let read = readUrl()
   let shown: Shown | undefined
   let typing: ReturnType<typeof setTimeout> | undefined
   const chart = chartView(change)
   const parts = [
-    controls(change, reach),
+    controls(change, release),
     modelList(release.namesOf, change),
     chart,
     tableView(change),

@@ -1,10 +1,14 @@
-import { isDate, type Window } from '../../chart/calendar.ts'
+import { isDate } from '../../chart/calendar.ts'
 import { byId } from './dom.ts'
 import type { Shown } from './frame.ts'
+import type { OpenRelease } from './open-release.ts'
 import type { Change } from './table-view.ts'
-import { BY, FORMS, formOf, GROUPS, hasRest, MEASURES, NAME_OF, PRESETS, type View } from './view.ts'
+import { BY, FORMS, formOf, GROUPS, hasRest, MEASURES, PRESETS, type View } from './view.ts'
 
-export function controls(change: Change, reach: Window): { show(shown: Shown): void } {
+export function controls(
+  change: Change,
+  { source, reach }: Pick<OpenRelease, 'source' | 'reach'>,
+): { show(shown: Shown): void } {
   const form = byId('controls', HTMLFormElement)
   const input = (name: string) => {
     const found = form.elements.namedItem(name)
@@ -21,7 +25,7 @@ export function controls(change: Change, reach: Window): { show(shown: Shown): v
   form.addEventListener('submit', (event) => event.preventDefault())
   onChoice(form, 'days', PRESETS, (days) => change({ window: { days }, page: 1 }))
   onChoice(form, 'of', GROUPS, (of) => {
-    const names = [...new Set((current?.names ?? []).map(NAME_OF[of]))]
+    const names = [...new Set((current?.names ?? []).map(source.nameOf[of]))]
     change({ of, names: of === 'model' ? [] : names, hidden: [], page: 1 })
   })
   onChoice(form, 'by', BY, (by) => change({ by, page: 1 }))

@@ -5,7 +5,7 @@ import type { ChartRow } from '../../chart/rows.ts'
 import { type Content, UNIT } from '../../chart/scene.ts'
 import { chooseSeries } from '../../chart/series.ts'
 import { type Entry, entriesOf, searchEntries } from './entries.ts'
-import { formOf, hasRest, NAME_OF, PLURAL, type View } from './view.ts'
+import { formOf, hasRest, type NameOf, PLURAL, type View } from './view.ts'
 import { resolveWindow, wholePeriods } from './window.ts'
 
 export interface Shown {
@@ -27,6 +27,7 @@ export interface Known {
   grain: Grain
   provisionalFrom: string | undefined
   restated: ReadonlySet<string>
+  nameOf: NameOf
   /** All names of the release, the largest first. */
   order: readonly string[]
   /** The colors of the chart before. */
@@ -45,7 +46,7 @@ export function show(rows: readonly ChartRow[], view: View, known: Known, memory
   const { window, notices } = resolveWindow(view.window, reach)
   const span = wholePeriods(window, grain, reach)
   const restated = grain === 'day' ? known.restated : undefined
-  const nameOf = NAME_OF[view.of]
+  const nameOf = known.nameOf[view.of]
   const { provisionalFrom } = known
   const key = JSON.stringify([grain, span, view.of])
   const cells = memory.cells(key, () => cellsOf(rows, span, grain, { provisionalFrom, restated, nameOf }))

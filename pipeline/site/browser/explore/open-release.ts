@@ -3,7 +3,7 @@ import { bySize } from '../../chart/rows.ts'
 import { colorsOf, lastOf, type Memory, type Shown, show } from './frame.ts'
 import { currentSource, type Source, sourceOf } from './source.ts'
 import { type Tables, tables } from './tables.ts'
-import { GRAINS, type Group, NAME_OF, type View } from './view.ts'
+import { GRAINS, type Group, type View } from './view.ts'
 import { grainFor, reachOf, resolveWindow } from './window.ts'
 
 /** Names at the right of a wide chart and the axis take this much of its width. */
@@ -35,7 +35,7 @@ export async function openRelease(page: HTMLElement, release: string | undefined
   const memory: Memory = { cells: lastOf(), entries: lastOf() }
 
   function namesOf(group: Group): readonly string[] {
-    const known = names.get(group) ?? bySize(days, NAME_OF[group])
+    const known = names.get(group) ?? bySize(days, source.nameOf[group])
     names.set(group, known)
     return known
   }
@@ -55,8 +55,9 @@ export async function openRelease(page: HTMLElement, release: string | undefined
     show(view, grain, before) {
       const rows = data.rows(grain)
       const kept = before?.view.of === view.of ? colorsOf(before.content) : new Map<string, number>()
+      const { restated, nameOf } = source
       const provisionalFrom = data.provisionalFrom(grain)
-      const known = { reach, grain, provisionalFrom, restated: source.restated, order: namesOf(view.of), kept }
+      const known = { reach, grain, provisionalFrom, restated, nameOf, order: namesOf(view.of), kept }
       return rows && show(rows, view, known, memory)
     },
   }

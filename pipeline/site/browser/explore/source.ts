@@ -1,6 +1,7 @@
 import { PROVISIONAL_DAYS } from '../../../contract/provisional-days.ts'
 import { addDays, startOf } from '../../chart/calendar.ts'
 import { GoneError, type TableFiles } from './tables.ts'
+import { type NameOf, nameOfBy } from './view.ts'
 
 /** A release, as the page or its own manifest describes it. */
 export interface Source {
@@ -13,6 +14,7 @@ export interface Source {
   history: string
   /** Dates that changed after they were final. */
   restated: ReadonlySet<string>
+  nameOf: NameOf
   /** The folder of the release. */
   folder: string
   isCurrent: boolean
@@ -25,6 +27,7 @@ export function currentSource({ dataset }: HTMLElement): Source {
     license = '',
     tables = '{}',
     restated = '[]',
+    authors = '{}',
     history = '',
     name = '',
     title = '',
@@ -34,6 +37,7 @@ export function currentSource({ dataset }: HTMLElement): Source {
   return {
     ...{ name, title, release, credit, license, files, history },
     restated: new Set(JSON.parse(restated)),
+    nameOf: nameOfBy(new Map(Object.entries(JSON.parse(authors)))),
     folder: (files.day?.parquet ?? '').replace(/[^/]*$/, ''),
     isCurrent: true,
   }

@@ -18,10 +18,12 @@ export type Group = (typeof GROUPS)[number]
 
 export const PLURAL: Readonly<Record<Group, string>> = { model: 'models', family: 'families', author: 'authors' }
 
-export const NAME_OF: Readonly<Record<Group, (slug: string) => string>> = {
-  model: (slug) => slug,
-  family: familyOf,
-  author: authorOf,
+/** The name that a model counts for in each group. */
+export type NameOf = Readonly<Record<Group, (slug: string) => string>>
+
+/** `authors` has the models whose author is not the one in their slug. */
+export function nameOfBy(authors: ReadonlyMap<string, string>): NameOf {
+  return { model: (slug) => slug, family: familyOf, author: (slug) => authors.get(slug) ?? authorOf(slug) }
 }
 
 /** All that a person can choose. The URL holds all of it. */
