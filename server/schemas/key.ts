@@ -27,8 +27,8 @@ const FreeModelDailyRequests = z
 const Budget = z
   .object({
     scope: z.literal('key_limit').meta({ description: "What the budget belongs to: the key's own limit." }),
-    budget_id: z.null().meta({ description: 'Only budgets of workspaces have one.' }),
-    guardrail_id: z.null().meta({ description: 'Only budgets of guardrails have one.' }),
+    budget_id: z.string().nullable().meta({ description: 'Only budgets of workspaces have one.' }),
+    guardrail_id: z.string().nullable().meta({ description: 'Only budgets of guardrails have one.' }),
     limit_usd: Amount.meta({ description: 'Equals `limit`.' }),
     spend_usd: Amount.meta({ description: 'Spend that counts against the limit in the current window.' }),
     remaining_usd: z

@@ -6,6 +6,10 @@ import { instantSuchAs } from './combinators.ts'
 const SLUG = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/
 const MAX_VERSION = 2 ** 31 - 1
 
+/** The same as a pattern, because the specification has the number in a text. */
+const UP_TO_MAX_VERSION =
+  '[1-9][0-9]{0,8}|1[0-9]{9}|20[0-9]{8}|21[0-3][0-9]{7}|214[0-6][0-9]{6}|2147[0-3][0-9]{5}|21474[0-7][0-9]{4}|214748[0-2][0-9]{3}|2147483[0-5][0-9]{2}|21474836[0-3][0-9]|214748364[0-7]'
+
 /** The percent-decoded slug, compared as written. */
 export const PresetSlug = z
   .string()
@@ -19,7 +23,11 @@ export const VersionNumber = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
   .regex(/^[1-9][0-9]*$/, { error: 'must be a positive integer without sign or leading zero', abort: true })
-  .meta({ description: `The number of the version, at most ${MAX_VERSION}.`, examples: ['1'] })
+  .meta({
+    description: `The number of the version, at most ${MAX_VERSION}.`,
+    examples: ['1'],
+    pattern: `^(${UP_TO_MAX_VERSION})$`,
+  })
   .transform(Number)
   .refine((version) => version <= MAX_VERSION, { error: `must be at most ${MAX_VERSION}` })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { SCHEMAS } from '../../server/api/openapi/components.ts'
+import { type JsonSchema, SCHEMAS } from '../../server/api/openapi/components.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
 import { OPERATIONS } from '../../server/api/openapi/operations.ts'
 import { ErrorEnvelope } from '../../server/schemas/error-envelope.ts'
@@ -56,8 +56,20 @@ describe('schemas', () => {
 
   test('of components are named once, without twins for requests and answers', () => {
     const names = schemas.map(([name]) => name)
-    expect(names.filter((name) => /(Input|Output|\d+)$/.test(name) || name.startsWith('__'))).toEqual([])
+    const isTwin = (name: string) => /\d$/.test(name) && names.includes(name.replace(/\d+$/, ''))
+    expect(names.filter((name) => /^__|(Input|Output)$/.test(name) || isTwin(name))).toEqual([])
     expect(new Set(schemas.map(([, schema]) => JSON.stringify(schema))).size).toBe(names.length)
+  })
+
+  test('of unions are named, so that generators make a class of each branch, and none is a bare null', () => {
+    const all = Object.values(document.components.schemas).flatMap(everySchema)
+    const branches = all.flatMap(({ anyOf = [], oneOf = [] }) => [...anyOf, ...oneOf] as JsonSchema[])
+    expect(branches.length).toBeGreaterThan(100)
+    expect(branches.filter(({ $ref, title, type, oneOf }) => !($ref ?? title ?? oneOf) && type !== 'null')).toEqual([])
+    const titles = all.flatMap(({ title }) => title ?? [])
+    expect(titles.filter((title, at) => titles.indexOf(title) < at)).toEqual([])
+    expect(all.filter((schema) => schema.type === 'null' && !branches.includes(schema))).toEqual([])
+    expect(all.filter(({ type, items }) => [type].flat().includes('array') && items === undefined)).toEqual([])
   })
 })
 
@@ -137,6 +149,14 @@ describe('GET /docs', () => {
     expect(body).toContain('curl -sS &quot;$SERVER/api/v1/key&quot; \\\n  -H &quot;Authorization: Bearer $KEY&quot;')
   })
 })
+
+/** A schema with all schemas within it. */
+function everySchema(schema: JsonSchema): JsonSchema[] {
+  const { properties = {}, items, additionalProperties, anyOf = [], oneOf = [] } = schema
+  const parts = [...Object.values(properties), items, additionalProperties, ...anyOf, ...oneOf]
+  const schemas = parts.filter((part): part is JsonSchema => typeof part === 'object' && !Array.isArray(part))
+  return [schema, ...schemas.flatMap(everySchema)]
+}
 
 function deprecatedProperties(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []

@@ -31,6 +31,7 @@ import {
 } from '../../schemas/preset.ts'
 import { ComparedRelease, RankingChange, RankingChangesResponse } from '../../schemas/ranking-changes.ts'
 import { RankingSelectionResponse, RankingsResponse, RankingsRow, SelectedRow } from '../../schemas/rankings.ts'
+import { readable } from './readable.ts'
 
 /** Named schemas. All others are inlined. */
 export const SCHEMAS = {
@@ -100,7 +101,7 @@ export function componentSchemas(): Record<string, JsonSchema> {
     delete schema.$schema
     delete schema.$id
   }
-  return schemas
+  return readable(schemas)
 }
 
 /** A parameter's schema. `input` is the text in the request, `output` the parsed value. */

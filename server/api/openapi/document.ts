@@ -19,6 +19,7 @@ export function openApiDocument() {
       title: 'Tokenboard API',
       version: '1.0.0',
       description: DESCRIPTION,
+      contact: { name: 'The operator of this server' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/api/v1' }],

@@ -27,6 +27,7 @@ export const RankingsDailyQuery = z.strictObject({
   end_date: queryParameter(UtcDate).meta({
     description:
       'The last date, inclusive: by default the most recent completed UTC day, to which later ones are clamped. Not before 2025-01-01.',
+    pattern: '^(202[5-9]|20[3-9][0-9]|2[1-9][0-9]{2}|[3-9][0-9]{3})-[0-9]{2}-[0-9]{2}$',
   }),
   period: queryParameter(Period).meta({
     description:

@@ -65,5 +65,6 @@ export const MessageRequest = z
   .meta({
     description: 'A message-style inference request. What of it a preset keeps becomes the config of a new version.',
     examples: [MESSAGE_REQUEST_EXAMPLE],
+    not: { required: ['models', 'fallbacks'], properties: { models: {}, fallbacks: { type: 'array', items: {} } } },
   })
 export type MessageRequest = z.infer<typeof MessageRequest>

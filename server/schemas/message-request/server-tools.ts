@@ -42,7 +42,7 @@ const ImageGeneration = serverTool(
     .refine((parameters) => Object.values(parameters).every(isImageParameter), {
       error: 'must hold strings, numbers and arrays alone',
     })
-    .meta({ additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'array' }] } }),
+    .meta({ additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'array', items: {} }] } }),
 )
 
 function isImageParameter(value: unknown): boolean {

@@ -1,0 +1,93 @@
+import type { JsonSchema } from './components.ts'
+
+/** Schemas that others refer to by name. */
+type Components = Record<string, JsonSchema>
+
+/**
+ * Makes the schemas of zod readable for generators of clients. Each object that is a branch of a union becomes a component,
+ * because they name classes by it and drop what they name twice: of `Plugin` the branch `web` is `PluginWeb`. Where they
+ * expect one type, a union with null becomes a list of types.
+ */
+export function readable(components: Components): Components {
+  const all: Components = {}
+  for (const [name, schema] of Object.entries(components)) {
+    all[name] = schema
+    makeReadable(schema, name, all)
+  }
+  return all
+}
+
+function makeReadable(schema: JsonSchema, name: string, all: Components): void {
+  if (schema.type === 'array') schema.items ??= {}
+  loosen(schema)
+  for (const branch of branchesOf(schema)) loosen(branch)
+  schema.anyOf &&= (schema.anyOf as JsonSchema[]).flatMap((branch) => branch.anyOf ?? [branch])
+  for (const branch of branchesOf(schema)) branch.title = name + wordOf(branch)
+  for (const [part, partName] of partsOf(schema, name)) makeReadable(part, partName, all)
+  mergeNull(schema)
+  for (const branch of branchesOf(schema)) if (branch.type === 'object') moveOut(branch, all)
+}
+
+/** Leaves a reference in the place of a schema. */
+function moveOut(schema: JsonSchema, all: Components): void {
+  const { title = '' } = schema
+  all[title] = { ...schema }
+  for (const key of Object.keys(schema)) delete schema[key]
+  schema.$ref = `#/components/schemas/${title}`
+}
+
+/** The branches of a union that have no name. */
+function branchesOf({ anyOf, oneOf = anyOf ?? [] }: JsonSchema): JsonSchema[] {
+  return (oneOf as JsonSchema[]).filter(({ $ref, type }) => $ref === undefined && type !== 'null')
+}
+
+/** A value may fit two branches that no constant tells apart, which `oneOf` would refuse. */
+function loosen(schema: JsonSchema): void {
+  if (schema.oneOf === undefined || (schema.oneOf as JsonSchema[]).every(isTagged)) return
+  schema.anyOf = schema.oneOf
+  delete schema.oneOf
+}
+
+/** Schemas within a schema, with names. */
+function partsOf(schema: JsonSchema, name: string): [part: JsonSchema, name: string][] {
+  const { properties = {}, items, additionalProperties } = schema
+  const parts: [unknown, string][] = [
+    ...branchesOf(schema).map((branch): [unknown, string] => [branch, branch.title ?? name]),
+    ...Object.entries(properties).map(([key, property]): [unknown, string] => [property, name + pascal(key)]),
+    [items, `${name}Item`],
+    [additionalProperties, `${name}Value`],
+  ]
+  return parts.filter((part): part is [JsonSchema, string] => typeof part[0] === 'object')
+}
+
+/** The constant of a branch, or else the first of the values that tell it from others, or else its type. */
+function wordOf({ properties = {}, required = [], type, anyOf, oneOf = anyOf }: JsonSchema): string {
+  const constants = Object.values(properties as Record<string, JsonSchema>).map((property) => property.const)
+  const values = required.map((key) => (properties[key] as JsonSchema | undefined)?.enum?.[0])
+  const tag = [...constants, ...values].find((value) => typeof value === 'string')
+  return pascal(String(tag ?? (oneOf === undefined ? [type].flat()[0] : 'object')))
+}
+
+/** Whether a branch requires a constant, which no other branch has. */
+function isTagged({ $ref, properties = {}, required = [] }: JsonSchema): boolean {
+  const requires = (key: string) => {
+    const { const: constant, enum: values } = (properties[key] ?? {}) as JsonSchema
+    return (constant ?? values) !== undefined
+  }
+  return $ref !== undefined || required.some(requires)
+}
+
+/** `{anyOf: [{type: 'string'}, {type: 'null'}]}` -> `{type: ['string', 'null']}`. */
+function mergeNull(schema: JsonSchema): void {
+  const [first, last, ...more] = (schema.anyOf ?? []) as JsonSchema[]
+  if (last?.type !== 'null' || more.length > 0 || typeof first?.type !== 'string' || first.type === 'object') return
+  const { title, type, enum: values, ...rest } = first
+  delete schema.anyOf
+  Object.assign(schema, { type: [type, 'null'], ...(values && { enum: [...values, null] }), ...rest, ...schema })
+}
+
+/** `openrouter:web_search` -> `OpenrouterWebSearch`. */
+function pascal(text: string): string {
+  const words = text.split(/[^A-Za-z0-9]+/)
+  return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join('')
+}
