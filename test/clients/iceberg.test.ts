@@ -20,7 +20,8 @@ import {
 import { startHost } from '../support/static-host.ts'
 import { EARLIER, releaseWeek } from '../support/week.ts'
 import { skipLoudly } from '../system/hosting.ts'
-import { pythonWith, runPython } from './python.ts'
+import { pythonWith } from './python.ts'
+import { runTool } from './tools.ts'
 
 const TOOLS = [
   'duckdb==1.5.5',
@@ -90,7 +91,7 @@ it('is read by DuckDB from a static host, and each snapshot has the rows of its 
   await exportAt(folder, host.url)
   for (const release of releases) {
     const words = ['-c', RUN_SQL, await writeCode('sql', host.url, release), join(workspace.root, 'extensions')]
-    const { stdout, stderr } = await runPython(join(python.bin, 'python'), words)
+    const { stdout, stderr } = await runTool(join(python.bin, 'python'), words)
     expect(sorted(stdout), stderr).toEqual(await rowsOf(release))
   }
   await host.stop()
@@ -102,7 +103,7 @@ it('is read by PyIceberg from a folder, and each snapshot has the rows of its re
   const folder = join(workspace.root, 'copied')
   await exportAt(folder, `file://${folder}`)
   for (const release of releases) {
-    const { stdout, stderr } = await runPython(join(python.bin, 'python'), [
+    const { stdout, stderr } = await runTool(join(python.bin, 'python'), [
       await writeCode('python', `file://${folder}/`, release),
     ])
     expect(sorted(stdout), stderr).toEqual(await rowsOf(release))

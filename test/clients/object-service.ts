@@ -8,7 +8,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { gzipSync } from 'node:zlib'
 import { DUCKDB_VERSION } from '../../pipeline/base/database.ts'
-import { pythonWith, runPython } from './python.ts'
+import { pythonWith } from './python.ts'
+import { runTool } from './tools.ts'
 
 const PACKAGES = [`duckdb-extension-httpfs==${DUCKDB_VERSION.slice(1)}`, 'moto[server]==5.2.5']
 
@@ -18,7 +19,7 @@ export const python = () => pythonWith(PACKAGES)
 /** A proxy that has the extension, compressed, in place of all that is asked for; `HTTP_PROXY` leads a download there. */
 export async function serveHttpfs(bin: string): Promise<{ url: string; stop(): void }> {
   const words = ['-c', 'import duckdb_extension_httpfs as package; print(package.__path__[0])']
-  const { stdout } = await runPython(join(bin, 'python'), words)
+  const { stdout } = await runTool(join(bin, 'python'), words)
   const path = join(stdout.trim(), 'extensions', DUCKDB_VERSION, 'httpfs.duckdb_extension')
   const bytes = gzipSync(await readFile(path), { level: 1 })
   const server = createServer((_, response) => response.end(bytes))

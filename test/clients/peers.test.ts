@@ -9,7 +9,7 @@ import { CSV, NDJSON, PARQUET, WITH_IDS } from '../bench/pipeline/suite.ts'
 import { runNode } from '../bench/process.ts'
 import { type RawFiles, writeDay, writeSources } from '../bench/records.ts'
 import { skipLoudly } from '../system/hosting.ts'
-import { runPython } from './python.ts'
+import { runTool } from './tools.ts'
 
 /** Fewer models than a day ranks, so that each has its row. */
 const SMALL = { days: 4, recordsPerDay: 500, models: 20 }
@@ -51,7 +51,7 @@ describe.for([PARQUET, CSV, NDJSON].map((raw): RawFiles => ({ ...raw, ...SMALL }
     expect(tokensOf(await readFile(out, 'utf8'))).toEqual(sums)
     if ('reason' in peers) return skipLoudly(context.skip, peers.reason)
     for (const { script } of SUMMING.filter(({ formats }) => formats.includes(raw.format))) {
-      const { stdout, stderr } = await runPython(peers.python, [join(BENCH, 'peers', script), raw.format, files])
+      const { stdout, stderr } = await runTool(peers.python, [join(BENCH, 'peers', script), raw.format, files])
       expect(tokensOf(stdout), `${script}: ${stderr}`).toEqual(sums)
     }
   })

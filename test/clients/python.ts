@@ -2,7 +2,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { REPOSITORY } from '../support/pipeline.ts'
-import { type Finished, run } from '../system/clone.ts'
+import type { Finished } from '../system/clone.ts'
+import { asWanted, runTool } from './tools.ts'
 
 const CACHE = join(REPOSITORY, 'node_modules/.cache/python')
 
@@ -31,20 +32,12 @@ const MAKE = `
  * want it at once one makes it, and the others wait.
  */
 export async function pythonWith(packages: readonly string[]): Promise<Python> {
-  const folder = join(CACHE, packages.join('-').replaceAll(/[^A-Za-z0-9.]+/g, '-'))
+  const wanted = asWanted(packages)
+  const folder = join(CACHE, wanted.folder)
   await mkdir(CACHE, { recursive: true })
-  const made = await runPython('flock', [`${folder}.lock`, 'sh', '-c', MAKE, 'sh', folder, ...packages])
+  const made = await runTool('flock', [`${folder}.lock`, 'sh', '-c', MAKE, 'sh', folder, ...wanted.packages])
   if (made.code === 0) return { bin: join(folder, 'bin') }
   return { reason: `no Python with ${packages.join(', ')}: ${lastLine(made)}` }
-}
-
-/** Runs a program with the environment of this process, so that pip finds its registry as a person's would. */
-export async function runPython(command: string, words: readonly string[], cwd = REPOSITORY): Promise<Finished> {
-  try {
-    return await run(command, words, { cwd, env: process.env })
-  } catch (error) {
-    return { code: null, stdout: '', stderr: String(error) }
-  }
 }
 
 function lastLine({ stdout, stderr }: Finished): string {

@@ -21,7 +21,8 @@ import {
   type Workspace,
 } from '../support/pipeline.ts'
 import { skipLoudly } from '../system/hosting.ts'
-import { DATA_TOOLS, type Python, pythonWith, runPython } from './python.ts'
+import { DATA_TOOLS, type Python, pythonWith } from './python.ts'
+import { runTool } from './tools.ts'
 
 /** In an environment of its own: it wants an older jsonschema than frictionless does. */
 const CITATIONS = ['cffconvert==2.0.0']
@@ -51,7 +52,7 @@ function programs(python: Python, { skip }: TestContext): string {
 }
 
 async function succeed(command: string, words: readonly string[], cwd = folder): Promise<string> {
-  const { code, stdout, stderr } = await runPython(command, words, cwd)
+  const { code, stdout, stderr } = await runTool(command, words, cwd)
   expect(code, `${command} ${words.join(' ')}\n${stdout}\n${stderr}`).toBe(0)
   return stdout
 }
@@ -79,14 +80,14 @@ describe('a release', () => {
     await mkdir(broken)
     await succeed('cp', ['-r', `${folder}/.`, broken])
     await succeed('sed', ['-i', '$s/,[0-9]*$/,-1/', 'rankings-daily.csv'], broken)
-    const { code } = await runPython(join(bin, 'frictionless'), ['validate', 'datapackage.json'], broken)
+    const { code } = await runTool(join(bin, 'frictionless'), ['validate', 'datapackage.json'], broken)
     expect(code).not.toBe(0)
   })
 
   it('passes mlcroissant validate without a warning, like the live description', async (test) => {
     const bin = programs(tools, test)
     for (const path of [join(folder, 'croissant.json'), join(datasetFolder(workspace), 'croissant.json')]) {
-      const { code, stdout, stderr } = await runPython(join(bin, 'mlcroissant'), ['validate', '--jsonld', path])
+      const { code, stdout, stderr } = await runTool(join(bin, 'mlcroissant'), ['validate', '--jsonld', path])
       expect(code, stderr).toBe(0)
       expect(stdout + stderr).not.toMatch(/warning|error/i)
     }
@@ -97,7 +98,7 @@ describe('a release', () => {
     async (set, test) => {
       const bin = programs(tools, test)
       const words = ['load', '--jsonld', join(folder, 'croissant.json'), '--record_set', set, '--num_records', '1']
-      const { code, stdout, stderr } = await runPython(join(bin, 'mlcroissant'), words)
+      const { code, stdout, stderr } = await runTool(join(bin, 'mlcroissant'), words)
       expect(code, stderr).toBe(0)
       expect(stdout).toContain(`'${set}/total_tokens': np.int64(18014398509481982)`)
     },

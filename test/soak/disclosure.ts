@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { pythonWith, runPython } from '../clients/python.ts'
+import { pythonWith } from '../clients/python.ts'
+import { runTool } from '../clients/tools.ts'
 import { type AttackedRelease, leaksOf, publishGateway } from '../support/attacked-gateway.ts'
 import type { JudgedRecord } from '../support/disclosure-judge.ts'
 import { createWorkspace, REPOSITORY, removeWorkspace } from '../support/pipeline.ts'
@@ -93,7 +94,7 @@ async function askOthers(dates: readonly PublishedDate[], { report }: SoakOption
   const workspace = await createWorkspace()
   const path = join(workspace.root, 'asked.json')
   await writeFile(path, JSON.stringify(asked))
-  const said = await runPython('sh', [
+  const said = await runTool('sh', [
     '-c',
     'exec "$1" "$2" <"$3" >"$4"',
     'sh',

@@ -1,5 +1,7 @@
 import type { JsonSchema } from './components.ts'
 
+const PLACE = '#/components/schemas/'
+
 /** Schemas that others refer to by name. */
 type Components = Record<string, JsonSchema>
 
@@ -9,11 +11,8 @@ type Components = Record<string, JsonSchema>
  * expect one type, a union with null becomes a list of types.
  */
 export function readable(components: Components): Components {
-  const all: Components = {}
-  for (const [name, schema] of Object.entries(components)) {
-    all[name] = schema
-    makeReadable(schema, name, all)
-  }
+  const all = { ...components }
+  for (const [name, schema] of Object.entries(components)) makeReadable(schema, name, all)
   return all
 }
 
@@ -26,6 +25,19 @@ function makeReadable(schema: JsonSchema, name: string, all: Components): void {
   for (const [part, partName] of partsOf(schema, name)) makeReadable(part, partName, all)
   mergeNull(schema)
   for (const branch of branchesOf(schema)) if (branch.type === 'object') moveOut(branch, all)
+  if (schema.oneOf !== undefined) discriminate(schema, all)
+}
+
+/** Says which property tells the branches apart: some generators find the branch of a value by it alone. */
+function discriminate(schema: JsonSchema, all: Components): void {
+  const branches = (schema.oneOf as JsonSchema[]).map(
+    ({ $ref = '' }) => [$ref, all[$ref.slice(PLACE.length)] ?? {}] as const,
+  )
+  const [, first] = branches[0] ?? []
+  const propertyName = first?.required?.find((key) => tagsOf(first, key).length > 0)
+  if (propertyName === undefined) return
+  const mapping = branches.flatMap(([$ref, branch]) => tagsOf(branch, propertyName).map((tag) => [tag, $ref]))
+  Object.assign(schema, { discriminator: { propertyName, mapping: Object.fromEntries(mapping) } })
 }
 
 /** Leaves a reference in the place of a schema. */
@@ -33,7 +45,7 @@ function moveOut(schema: JsonSchema, all: Components): void {
   const { title = '' } = schema
   all[title] = { ...schema }
   for (const key of Object.keys(schema)) delete schema[key]
-  schema.$ref = `#/components/schemas/${title}`
+  schema.$ref = PLACE + title
 }
 
 /** The branches of a union that have no name. */
@@ -60,21 +72,26 @@ function partsOf(schema: JsonSchema, name: string): [part: JsonSchema, name: str
   return parts.filter((part): part is [JsonSchema, string] => typeof part[0] === 'object')
 }
 
-/** The constant of a branch, or else the first of the values that tell it from others, or else its type. */
-function wordOf({ properties = {}, required = [], type, anyOf, oneOf = anyOf }: JsonSchema): string {
+/** What tells a branch from the others: a constant, or else the first of its required values, or else its type. */
+function wordOf(branch: JsonSchema): string {
+  const { properties = {}, required = [], type, anyOf, oneOf = anyOf } = branch
   const constants = Object.values(properties as Record<string, JsonSchema>).map((property) => property.const)
-  const values = required.map((key) => (properties[key] as JsonSchema | undefined)?.enum?.[0])
-  const tag = [...constants, ...values].find((value) => typeof value === 'string')
+  const tag = [...constants, ...required.flatMap((key) => tagsOf(branch, key))].find(
+    (value) => typeof value === 'string',
+  )
   return pascal(String(tag ?? (oneOf === undefined ? [type].flat()[0] : 'object')))
 }
 
 /** Whether a branch requires a constant, which no other branch has. */
-function isTagged({ $ref, properties = {}, required = [] }: JsonSchema): boolean {
-  const requires = (key: string) => {
-    const { const: constant, enum: values } = (properties[key] ?? {}) as JsonSchema
-    return (constant ?? values) !== undefined
-  }
-  return $ref !== undefined || required.some(requires)
+function isTagged(branch: JsonSchema): boolean {
+  const { $ref, required = [] } = branch
+  return $ref !== undefined || required.some((key) => tagsOf(branch, key).length > 0)
+}
+
+/** The values that a property may have, if it has fixed ones. */
+function tagsOf({ properties = {} }: JsonSchema, key: string): unknown[] {
+  const { const: constant, enum: values = [] } = (properties[key] ?? {}) as JsonSchema
+  return constant === undefined ? values : [constant]
 }
 
 /** `{anyOf: [{type: 'string'}, {type: 'null'}]}` -> `{type: ['string', 'null']}`. */

@@ -1,0 +1,136 @@
+/**
+ * Clients that generators make of `/openapi.json`, each as a person would make, compile and use it: they do the five
+ * operations of the specification. Where a generator or a language is missing the test is skipped and says so.
+ */
+import { copyFile, mkdir, rename, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, inject, test } from 'vitest'
+import { openApiDocument } from '../../server/api/openapi/document.ts'
+import { someModels } from '../support/embeddings-models.ts'
+import { skipLoudly } from '../system/hosting.ts'
+import { pythonWith } from './python.ts'
+import { startForClients } from './server.ts'
+import { npmWith, runTool } from './tools.ts'
+
+const PROGRAMS = join(import.meta.dirname, 'generated')
+
+/** A program is missing that makes or runs a client. */
+class Missing extends Error {}
+
+/** Makes a client in a folder that has `openapi.json`. Gives the command that runs it with a URL and a key. */
+type Make = (folder: string) => Promise<[command: string, ...words: string[]]>
+
+const CLIENTS: Record<string, Make> = {
+  async 'openapi-typescript'(folder) {
+    const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0']
+    await step(join(await npm(...packages), '.bin/openapi-typescript'), ['openapi.json', '-o', 'types.ts'], folder)
+    return typescript(folder, 'openapi_typescript.ts', packages)
+  },
+  async 'hey-api'(folder) {
+    const packages = ['@hey-api/openapi-ts@0.95.0']
+    const words = ['-i', 'openapi.json', '-o', 'hey', '-c', '@hey-api/client-fetch']
+    await step(join(await npm(...packages), '.bin/openapi-ts'), words, folder)
+    return typescript(folder, 'hey_api.ts', packages)
+  },
+  async 'openapi-generator for typescript-fetch'(folder) {
+    // Without this option the client sends open objects with names of both kinds: `max_results` and `maxResults`.
+    await generate('typescript-fetch', folder, ['--additional-properties', 'modelPropertyNaming=original'])
+    return typescript(folder, 'typescript_fetch.ts')
+  },
+  async 'openapi-python-client'(folder) {
+    const bin = await python('openapi-python-client==0.29.1', 'ruff==0.17.6')
+    const words = ['generate', '--meta', 'none', '--path', 'openapi.json', '--output-path', 'tokenboard_api_client']
+    await step(join(bin, 'openapi-python-client'), words, folder)
+    return [join(bin, 'python'), await copied(folder, 'openapi_python_client.py')]
+  },
+  async 'openapi-generator for python'(folder) {
+    await generate('python', folder)
+    await rename(join(folder, 'client/openapi_client'), join(folder, 'openapi_client'))
+    const bin = await python(
+      'pydantic==2.14.3',
+      'python-dateutil==4.0.0',
+      'urllib3==2.8.0',
+      'typing-extensions==4.16.0',
+    )
+    return [join(bin, 'python'), await copied(folder, 'openapi_generator.py')]
+  },
+  async 'openapi-generator for go'(folder) {
+    await generate('go', folder, ['--git-host', 'example.org', '--git-user-id', 'some', '--git-repo-id', 'client'])
+    await mkdir(join(folder, 'client/run'))
+    await copyFile(join(PROGRAMS, 'main.go'), join(folder, 'client/run/main.go'))
+    await step('go', ['build', '-o', '../run', './run'], join(folder, 'client'))
+    return [join(folder, 'run')]
+  },
+  async 'openapi-generator for java'(folder) {
+    // Without this option the client sends an empty list for every list that was not set.
+    await generate('java', folder, ['--additional-properties', 'containerDefaultToNull=true'])
+    const words = ['-q', '-B', '-Dmaven.test.skip', 'compile', 'dependency:copy-dependencies', '-DincludeScope=runtime']
+    await step('mvn', words, join(folder, 'client'))
+    const path = ['classes', 'dependency/*'].map((name) => join(folder, 'client/target', name)).join(':')
+    return ['java', '-cp', path, join(PROGRAMS, 'Main.java')]
+  },
+}
+
+test.for(Object.entries(CLIENTS))('a client of %s does the five operations', async ([name, make], { skip }) => {
+  const folder = join(inject('runFolder'), name.replaceAll(' ', '-'))
+  await mkdir(folder)
+  await writeFile(join(folder, 'openapi.json'), JSON.stringify(openApiDocument()))
+  const [command, ...words] = await make(folder).catch((error: unknown) => {
+    if (error instanceof Missing) return skipLoudly(skip, error.message)
+    throw error
+  })
+  const { url, key } = await startForClients({})
+  expect(JSON.parse(await step(command, [...words, url, key], folder))).toEqual({
+    label: expect.stringMatching(/^sk-tb-v1-\w{3}\.{3}\w{3}$/),
+    rows: 2 * 51,
+    last: '2025-02-09',
+    preset: 'from-a-client',
+    version: 1,
+    config: { model: 'acme/one', max_tokens: 10, plugins: [{ id: 'web', max_results: 3 }] },
+    models: someModels(3).map(({ id }) => id),
+  })
+})
+
+/** Runs a program to its end. What it prints is given. */
+async function step(command: string, words: readonly string[], cwd: string): Promise<string> {
+  const { code, stdout, stderr } = await runTool(command, words, cwd)
+  if (code === null) throw new Missing(`no ${command}: ${stderr}`)
+  expect(code, `${command} ${words.join(' ')}: ${stderr}${stdout}`).toBe(0)
+  return stdout
+}
+
+/** Generates a client of a language by openapi-generator. */
+async function generate(language: string, folder: string, more: readonly string[] = []): Promise<void> {
+  const program = join(await python('openapi-generator-cli==7.26.0'), 'openapi-generator-cli')
+  await step(program, ['generate', '-g', language, '-i', 'openapi.json', '-o', 'client', ...more], folder)
+}
+
+async function python(...packages: string[]): Promise<string> {
+  const made = await pythonWith(packages)
+  if ('bin' in made) return made.bin
+  throw new Missing(made.reason)
+}
+
+/** Compiles a program with the options of a strict project. It runs as it is. */
+async function typescript(folder: string, name: string, packages: readonly string[] = []): ReturnType<Make> {
+  const modules = await npm(...packages)
+  await symlink(modules, join(folder, 'node_modules'))
+  await copyFile(join(PROGRAMS, name), join(folder, name))
+  const options = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--skipLibCheck', '--types', 'node']
+  const modern = ['--target', 'es2022', '--module', 'preserve', '--lib', 'es2022,dom', name]
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}')
+  await step(join(modules, '.bin/tsc'), [...options, ...modern], folder)
+  return [join(modules, '.bin/tsx'), name]
+}
+
+/** The folder of these packages and of a compiler. */
+async function npm(...packages: string[]): Promise<string> {
+  const made = await npmWith([...packages, 'typescript@5.9.3', '@types/node@24.10.1', 'tsx@4.23.15'])
+  if ('folder' in made) return join(made.folder, 'node_modules')
+  throw new Missing(made.reason)
+}
+
+async function copied(folder: string, name: string): Promise<string> {
+  await copyFile(join(PROGRAMS, name), join(folder, name))
+  return name
+}
