@@ -26,7 +26,7 @@ const REFUSED = 'the SDK refuses the answer'
 const CONSEQUENCES: Record<Part, Partial<Record<Difference['kind'], string>>> = {
   parameters: {
     'has more keys': '400: they would change what the numbers mean',
-    'has more values': 'never gets null: the SDK leaves the parameter out',
+    'has more values': '400',
     'lacks keys': 'reads them; other clients can send them',
     'checks no limits': '400 beyond the limits',
   },
@@ -57,21 +57,30 @@ export function differencesTable(
 ): string {
   const rows = Object.entries(operations).flatMap(([operationId, operation]) => {
     const found = Object.entries(sdks).flatMap(([name, sdk]) =>
-      differences(operationId, own, sdk).map((difference) => ({ ...difference, name, text: textOf(difference) })),
+      differences(operationId, own, sdk).map((difference) => ({ ...difference, sdk: name })),
     )
-    const byField = Map.groupBy(found, ({ part, kind, text }) => [part, kind, text].join('\n'))
-    const differing = [...byField.values()].flatMap((same) => {
-      return same.slice(0, 1).map((first) => ({ ...first, names: same.map(({ name }) => name).join(', ') }))
-    })
-    const byRow = Map.groupBy(differing, ({ part, kind, names }) =>
-      [`\`${operation}\`, ${part}`, names, kind].join('\n'),
-    )
-    return [...byRow].map(([row, fields]) => {
-      const consequence = fields[0] && CONSEQUENCES[fields[0].part][fields[0].kind]
-      return [...row.split('\n'), withoutRepeats(fields.map(({ text }) => text)).join(', '), consequence ?? '']
-    })
+    return rowsOf(found).map(([part, ...cells]) => [`\`${operation}\`, ${part}`, ...cells])
   })
   return markdownTable(['operation', 'SDK', 'what it does', 'which', 'this server'], rows)
+}
+
+interface FoundIn extends Difference {
+  part: Part
+  sdk: string
+}
+
+/** The differences of an operation. Fields that differ in the same way in the same SDKs share a row. */
+function rowsOf(found: readonly FoundIn[]): string[][] {
+  const sdksWith = (difference: FoundIn) =>
+    found.filter(({ part, kind, ...other }) => {
+      return part === difference.part && kind === difference.kind && textOf(other) === textOf(difference)
+    })
+  const namesWith = (difference: FoundIn) => sdksWith(difference).map(({ sdk }) => sdk)
+  const rows = Map.groupBy(found, (each) => [each.part, namesWith(each).join(', '), each.kind].join('\n'))
+  return [...rows].map(([row, same]) => {
+    const consequences = new Set(same.map(({ part, kind }) => CONSEQUENCES[part][kind] ?? ''))
+    return [...row.split('\n'), withoutRepeats(same.map(textOf)).join(', '), ...consequences]
+  })
 }
 
 /** Differences because of which an SDK refuses answers, as lines. */
@@ -81,7 +90,7 @@ export function conflicts(own: Exchanges, sdk: Exchanges): string[] {
   return refused.map((difference) => `${difference.kind}: ${textOf(difference)}`)
 }
 
-function textOf({ field, values }: Difference): string {
+function textOf({ field, values }: Pick<Difference, 'field' | 'values'>): string {
   return values.length === 0 ? `\`${field}\`` : `\`${field}\` (${values.map((value) => `\`${value}\``).join(' ')})`
 }
 
@@ -95,8 +104,11 @@ function differences(operationId: string, own: Exchanges, sdk: Exchanges): (Diff
   const [here, there] = [own[operationId], sdk[operationId]]
   if (here === undefined || there === undefined) throw new Error(`there is no operation ${operationId}`)
   const request = '$ref' in here.request ? 'body' : 'parameters'
+  const sent = fieldsOf(there.request)
+  // The SDKs leave out parameters that are null.
+  if (request === 'parameters') for (const { types } of sent.values()) types.delete('null')
   const found = [
-    ...compare(fieldsOf(here.request), fieldsOf(there.request)).map((each) => ({ ...each, part: request }) as const),
+    ...compare(fieldsOf(here.request), sent).map((each) => ({ ...each, part: request }) as const),
     ...compare(fieldsOf(here.response), fieldsOf(there.response)).map((each) => ({ ...each, part: 'answer' }) as const),
   ]
   return found.filter(({ part, kind }) => CONSEQUENCES[part][kind] !== undefined)
