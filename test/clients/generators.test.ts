@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { copyFile, mkdir, rename, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
 import { someModels } from '../support/embeddings-models.ts'
@@ -24,18 +24,16 @@ type Make = (folder: string) => Promise<[command: string, ...words: string[]]>
 
 const CLIENTS: Record<string, Make> = {
   async 'openapi-typescript'(folder) {
-    const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0']
-    await generate(await npmBin(packages), 'npx openapi-typescript openapi.json -o types.ts', folder)
-    return typescript(folder, 'openapi_typescript.ts', packages)
+    const bin = await npmBin('openapi-typescript@7.13.0')
+    await generate(bin, 'npx openapi-typescript openapi.json -o types.ts', folder)
+    return typescript(folder, 'openapi_typescript.ts', 'openapi-fetch@0.17.0')
   },
   async 'hey-api'(folder) {
-    const packages = ['@hey-api/openapi-ts@0.99.0']
-    await generate(
-      await npmBin(packages),
-      'npx @hey-api/openapi-ts -i openapi.json -o hey -c @hey-api/client-fetch',
-      folder,
-    )
-    return typescript(folder, 'hey_api.ts', packages)
+    // It asks for any TypeScript and runs with none from 7 on.
+    const bin = await npmBin('@hey-api/openapi-ts@0.99.0', 'typescript@~5.9.3')
+    const program = 'npx -p @hey-api/openapi-ts -p typescript@5 openapi-ts'
+    await generate(bin, `${program} -i openapi.json -o hey -c @hey-api/client-fetch`, folder)
+    return typescript(folder, 'hey_api.ts')
   },
   async 'openapi-generator for typescript-fetch'(folder) {
     await openapiGenerator('typescript-fetch', folder, ' --additional-properties modelPropertyNaming=original')
@@ -112,7 +110,7 @@ async function openapiGenerator(language: string, folder: string, more = ''): Pr
 /** Runs a command that docs/api.md shows, with the programs of a folder. */
 async function generate(bin: string, command: string, folder: string): Promise<void> {
   expect(PAGE).toContain(`\`${command}\``)
-  const [program = '', ...words] = command.replace(/^npx (@[^/]+\/)?/, '').split(' ')
+  const [program = '', ...words] = command.replace(/^npx (-p \S+ )*/, '').split(' ')
   await step(join(bin, program), words, folder)
 }
 
@@ -123,25 +121,21 @@ async function python(...packages: string[]): Promise<string> {
 }
 
 /** Compiles a program with the options of a strict project. It runs as it is. */
-async function typescript(folder: string, name: string, packages: readonly string[] = []): ReturnType<Make> {
-  const modules = await npm(...packages)
-  await symlink(modules, join(folder, 'node_modules'))
+async function typescript(folder: string, name: string, ...packages: string[]): ReturnType<Make> {
+  const bin = await npmBin(...packages, 'typescript@5.9.3', '@types/node@24.10.1', 'tsx@4.23.15')
+  await symlink(dirname(bin), join(folder, 'node_modules'))
   await copyFile(join(PROGRAMS, name), join(folder, name))
   const options = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--skipLibCheck', '--types', 'node']
   const modern = ['--target', 'es2022', '--module', 'preserve', '--lib', 'es2022,dom', name]
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
-  await step(join(modules, '.bin/tsc'), [...options, ...modern], folder)
-  return [join(modules, '.bin/tsx'), name]
+  await step(join(bin, 'tsc'), [...options, ...modern], folder)
+  return [join(bin, 'tsx'), name]
 }
 
-async function npmBin(packages: readonly string[]): Promise<string> {
-  return join(await npm(...packages), '.bin')
-}
-
-/** The folder of these packages and of a compiler. */
-async function npm(...packages: string[]): Promise<string> {
-  const made = await npmWith([...packages, 'typescript@5.9.3', '@types/node@24.10.1', 'tsx@4.23.15'])
-  if ('folder' in made) return join(made.folder, 'node_modules')
+/** The folder of the programs of these packages. */
+async function npmBin(...packages: string[]): Promise<string> {
+  const made = await npmWith(packages)
+  if ('folder' in made) return join(made.folder, 'node_modules/.bin')
   throw new Missing(made.reason)
 }
 

@@ -23,7 +23,7 @@ export interface Note {
 
 /**
  * The packages to install in place of pinned ones, such as `pandas==3.1.1` or `openapi-fetch@0.17.0`, and a name for
- * their folder.
+ * their folder. Ranges such as `typescript@~5.9.3` stay: they are what another package needs.
  */
 export function asWanted(pinned: readonly string[]): { packages: readonly string[]; folder: string } {
   const packages = TAKES_NEWEST ? pinned.map((one) => split(one).name) : pinned
@@ -45,6 +45,7 @@ export async function noteVersions(
   const { testPath: file = '', currentTestName: test } = expect.getState()
   for (const one of pinned) {
     const { name, version } = split(one)
+    if (version === undefined) continue
     const newest = reason ?? (await versionOf(name.replace(/\[.*/, '')))
     const note: Note = { file, test, name, pinned: version, newest }
     await mkdir(dirname(NOTES), { recursive: true })
@@ -62,8 +63,8 @@ export async function clearNotes(): Promise<void> {
   await rm(NOTES, { force: true })
 }
 
-/** `pandas==3.1.1` or `openapi-fetch@0.17.0` in its parts. */
-function split(pinned: string): { name: string; version: string } {
-  const [, name = pinned, version = ''] = /^(.+?)(?:==|(?<=.)@)(.+)$/.exec(pinned) ?? []
-  return { name, version }
+/** `pandas==3.1.1` or `openapi-fetch@0.17.0` in its parts. A range has no `version`. */
+function split(pinned: string): { name: string; version?: string } {
+  const [, name = pinned, version] = /^(.+?)(?:==|(?<=.)@)(\d.*)$/.exec(pinned) ?? []
+  return { name, ...(version !== undefined && { version }) }
 }
