@@ -16,6 +16,8 @@ CLI = $(PROGRAM) pipeline/cli.ts
 # Smaller halves of V8's young heap: a build of many files or days takes 100 MB less, and no more time.
 BUILD = $(PROGRAM) --max-semi-space-size=2 pipeline/cli.ts build
 VITEST = $(RUN) node_modules/vitest/vitest.mjs run
+test-clients: export NEWEST_CLIENTS = $(if $(filter --newest,$(ARGS)),1)
+NEWEST = --reporter=default --reporter=./test/clients/newest-reporter.ts
 
 ##@ Use
 .PHONY: init build archive withdraw export serve key catalog store verify derive reproduce inspect models disclosure rejects sample httpfs
@@ -65,7 +67,7 @@ golden: $(INSTALLED) ## published trees and HTTP exchanges against the committed
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
 test-clients: $(INSTALLED) ## the same with programs of others in full: PyPI's readers and SDK, generated clients, S3, balancers, browsers × themes, load (ARGS=--newest: newest versions)
-	$(if $(filter --newest,$(ARGS)),NEWEST_CLIENTS=1) $(VITEST) --project clients $(filter-out --newest,$(ARGS))
+	$(VITEST) --project clients $(if $(filter --newest,$(ARGS)),$(NEWEST)) $(filter-out --newest,$(ARGS))
 soak: $(INSTALLED) ## try to break what docs/evidence/reliability.md promises, for an hour (ARGS="store --share 0.1 --seed 1")
 	$(RUN) test/soak/soak.ts $(ARGS)
 mutants: $(INSTALLED) ## put small faults into a copy of the project and list those that no test finds (ARGS="store/*")

@@ -24,7 +24,7 @@ const FreeModelDailyRequests = z
   })
   .meta({ description: 'Requests of the account for `:free` variants of models, without BYOK. UTC day.' })
 
-const Budget = z
+export const Budget = z
   .object({
     scope: z.literal('key_limit').meta({ description: "What the budget belongs to: the key's own limit." }),
     budget_id: z.string().nullable().meta({ description: 'Only budgets of workspaces have one.' }),

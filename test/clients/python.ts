@@ -2,8 +2,8 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { REPOSITORY } from '../support/pipeline.ts'
-import type { Finished } from '../system/clone.ts'
-import { asWanted, runTool } from './tools.ts'
+import { asWanted, noteVersions } from './newest.ts'
+import { lastLine, runTool } from './tools.ts'
 
 const CACHE = join(REPOSITORY, 'node_modules/.cache/python')
 
@@ -36,10 +36,14 @@ export async function pythonWith(packages: readonly string[]): Promise<Python> {
   const folder = join(CACHE, wanted.folder)
   await mkdir(CACHE, { recursive: true })
   const made = await runTool('flock', [`${folder}.lock`, 'sh', '-c', MAKE, 'sh', folder, ...wanted.packages])
-  if (made.code === 0) return { bin: join(folder, 'bin') }
-  return { reason: `no Python with ${packages.join(', ')}: ${lastLine(made)}` }
+  const bin = join(folder, 'bin')
+  const python: Python =
+    made.code === 0 ? { bin } : { reason: `no Python with ${packages.join(', ')}: ${lastLine(made)}` }
+  await noteVersions(packages, python, (name) => versionOf(bin, name))
+  return python
 }
 
-function lastLine({ stdout, stderr }: Finished): string {
-  return `${stdout}\n${stderr}`.trim().split('\n').at(-1) ?? ''
+async function versionOf(bin: string, name: string): Promise<string> {
+  const program = 'import importlib.metadata, sys; print(importlib.metadata.version(sys.argv[1]))'
+  return (await runTool(join(bin, 'python'), ['-c', program, name])).stdout.trim()
 }

@@ -10,8 +10,15 @@ import { someModels } from '../support/embeddings-models.ts'
 import { publish, sampleRows } from '../support/publish.ts'
 import { storeUrl, testStore } from '../support/store.ts'
 
-/** Starts it for one test, with 40 days from 2025-01-01 on and three embeddings models. The key is a management key. */
-export async function startForClients(details: NewKey): Promise<{ url: string; key: string }> {
+/** A server, a management key of it, and a way to make more keys. */
+export interface ServerForClients {
+  url: string
+  key: string
+  createKey: (details: NewKey) => Promise<string>
+}
+
+/** Starts it for one test, with 40 days from 2025-01-01 on and three embeddings models. */
+export async function startForClients(details: NewKey): Promise<ServerForClients> {
   const folder = await temporaryFolder()
   const folders = { PUBLIC_DIR: join(folder, 'public'), DATA_DIR: join(folder, 'data') }
   await publish(folders.PUBLIC_DIR, sampleRows({ days: 40 }), { periods: true })
@@ -20,6 +27,6 @@ export async function startForClients(details: NewKey): Promise<{ url: string; k
   await embeddingsCatalogue(store).replaceAll(someModels(3))
   const server = await startServer(config, { clock: () => NOW, print: () => {}, logStream: captureLog().stream })
   onTestFinished(() => server.close())
-  const { secret } = await apiKeys(store).create({ ...details, isManagement: true }, NOW)
-  return { url: `${server.url}/api/v1`, key: secret }
+  const createKey = async (wanted: NewKey) => (await apiKeys(store).create(wanted, NOW)).secret
+  return { url: `${server.url}/api/v1`, key: await createKey({ ...details, isManagement: true }), createKey }
 }

@@ -1,31 +1,35 @@
 /** Programs that generate and run clients, kept between runs; where one cannot be had, the reason to skip. */
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { REPOSITORY } from '../support/pipeline.ts'
 import { type Finished, run } from '../system/clone.ts'
-
-const { NEWEST_CLIENTS } = process.env
-
-/** Whether `make test-clients ARGS=--newest` runs: with the newest of everything, to see what clients will soon do. */
-const TAKES_NEWEST = NEWEST_CLIENTS === '1'
+import { asWanted, noteVersions } from './newest.ts'
 
 const CACHE = join(REPOSITORY, 'node_modules/.cache/npm')
 
-/** The packages to install in place of pinned ones, such as `pandas==3.1.1` or `openapi-fetch@0.17.0`, and their folder. */
-export function asWanted(pinned: readonly string[]): { packages: readonly string[]; folder: string } {
-  const packages = TAKES_NEWEST ? pinned.map((one) => one.replace(/(?<=.)(==|@).*$/, '')) : pinned
-  const since = TAKES_NEWEST ? [`newest-${new Date().toISOString().slice(0, 10)}`] : []
-  return { packages, folder: [...since, ...packages].join('-').replaceAll(/[^A-Za-z0-9.]+/g, '-') }
-}
+/** Installs the packages that follow into the folder that comes first, unless they are there. */
+const INSTALL = `
+  folder=$1; shift
+  if [ ! -e "$folder/complete" ]; then
+    npm install --ignore-scripts --no-audit --no-fund --loglevel=error --prefix "$folder" "$@" && touch "$folder/complete"
+  fi`
 
-/** A folder whose `node_modules` has exactly these packages and what they need. */
-export async function npmWith(packages: readonly string[]): Promise<{ folder: string } | { reason: string }> {
+/** Packages of npm in a folder, or why there are none. */
+export type Packages = { folder: string } | { reason: string }
+
+/** A folder whose `node_modules` has exactly these packages of npm and what they need. */
+export async function npmWith(packages: readonly string[]): Promise<Packages> {
   const wanted = asWanted(packages)
   const folder = join(CACHE, wanted.folder)
   await mkdir(folder, { recursive: true })
-  const words = ['install', '--no-audit', '--no-fund', '--prefix', folder, ...wanted.packages]
-  const { code, stderr } = await runTool('npm', words)
-  return code === 0 ? { folder } : { reason: `no ${wanted.packages.join(', ')}: ${stderr.trim().split('\n').at(-1)}` }
+  const made = await runTool('flock', [`${folder}.lock`, 'sh', '-c', INSTALL, 'sh', folder, ...wanted.packages])
+  const installed: Packages = made.code === 0 ? { folder } : { reason: `no ${packages.join(', ')}: ${lastLine(made)}` }
+  await noteVersions(packages, installed, (name) => versionOf(folder, name))
+  return installed
+}
+
+async function versionOf(folder: string, name: string): Promise<string> {
+  return JSON.parse(await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version
 }
 
 /** Runs a program as a person would, with the registries of this machine. A program that is missing has no code. */
@@ -35,4 +39,8 @@ export async function runTool(command: string, words: readonly string[], cwd = R
   } catch (error) {
     return { code: null, stdout: '', stderr: String(error) }
   }
+}
+
+export function lastLine({ stdout, stderr }: Finished): string {
+  return `${stdout}\n${stderr}`.trim().split('\n').at(-1) ?? ''
 }

@@ -9,6 +9,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { releaseName, releasePath } from '../../pipeline/contract/manifest.ts'
+import { faultOf } from '../support/published-schemas.ts'
 import { exchange, type WireAnswer } from '../support/wire.ts'
 import { buildHistory, RELEASES } from './history.ts'
 import { goldenStore, serveGolden } from './server.ts'
@@ -26,7 +27,7 @@ vi.mock('node:crypto', async (load) => {
 /** The recorded files, in the order in which they are sent: later ones see the presets of the first. */
 const GROUPS = ['presets', 'key', 'embeddings-models', 'rankings-daily', 'files', 'errors']
 
-it('answers every recorded request with the recorded bytes', async () => {
+it('answers every recorded request with the recorded bytes, as /openapi.json says', async () => {
   const { databaseUrl, secrets } = await goldenStore()
   const workspace = await buildHistory(async () => {}, [secrets.limited, secrets.other])
   const port = await serveGolden(workspace, databaseUrl)
@@ -37,6 +38,7 @@ it('answers every recorded request with the recorded bytes', async () => {
     for (const request of requestsIn(readFileSync(path, 'utf8'))) {
       const [answer] = await exchange(port, bytesOf(request, secrets), [request.method === 'HEAD'])
       if (answer === undefined) throw new Error(`${request.method} ${request.target} was not answered`)
+      expect(faultOf(request.method, request.target, answer), `${request.method} ${request.target}`).toBeUndefined()
       exchanges.push({ request, answer })
       sent += 1
     }

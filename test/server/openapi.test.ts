@@ -61,15 +61,37 @@ describe('schemas', () => {
     expect(new Set(schemas.map(([, schema]) => JSON.stringify(schema))).size).toBe(names.length)
   })
 
-  test('of unions are named, so that generators make a class of each branch, and none is a bare null', () => {
+  test('of branches of unions have titles, and those of objects are components, so that generators make classes of them', () => {
     const all = Object.values(document.components.schemas).flatMap(everySchema)
     const branches = all.flatMap(({ anyOf = [], oneOf = [] }) => [...anyOf, ...oneOf] as JsonSchema[])
     expect(branches.length).toBeGreaterThan(100)
-    expect(branches.filter(({ $ref, title, type, oneOf }) => !($ref ?? title ?? oneOf) && type !== 'null')).toEqual([])
-    const titles = all.flatMap(({ title }) => title ?? [])
+    expect(branches.filter(({ $ref, title }) => ($ref ?? title) === undefined)).toEqual([])
+    expect(branches.filter(({ $ref, type }) => $ref === undefined && type === 'object')).toEqual([])
+    for (const [name, { title }] of schemas) expect(title).toBe(name)
+    const titles = all.flatMap(({ title = 'Null' }) => (title === 'Null' ? [] : title))
     expect(titles.filter((title, at) => titles.indexOf(title) < at)).toEqual([])
-    expect(all.filter((schema) => schema.type === 'null' && !branches.includes(schema))).toEqual([])
+  })
+
+  test('are never null alone, and say what the items of arrays are', () => {
+    const all = Object.values(document.components.schemas).flatMap(everySchema)
+    expect(all.filter(({ type, title }) => type === 'null' && title !== 'Null')).toEqual([])
     expect(all.filter(({ type, items }) => [type].flat().includes('array') && items === undefined)).toEqual([])
+  })
+
+  test('state what is answered 400', () => {
+    const { MessageRequest } = document.components.schemas
+    const parametersOf = (path: string) => document.paths[path]?.get?.parameters ?? []
+    const patternOf = (path: string, wanted: string) => {
+      const schema: JsonSchema | undefined = parametersOf(path).find(({ name }) => name === wanted)?.schema
+      return new RegExp(schema?.pattern ?? '')
+    }
+    const endDate = patternOf('/datasets/rankings-daily', 'end_date')
+    expect(['2024-12-31', '2025-01-01', '2030-12-31'].map((date) => endDate.test(date))).toEqual([false, true, true])
+    const version = patternOf('/presets/{slug}/versions/{version}', 'version')
+    expect(
+      ['0', '01', '1', '999999999', '2147483647', '2147483648', '10000000000'].map((text) => version.test(text)),
+    ).toEqual([...[false, false, true, true, true, false, false]])
+    expect(MessageRequest?.not).toMatchObject({ required: ['models', 'fallbacks'] })
   })
 })
 

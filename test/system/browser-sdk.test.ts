@@ -1,15 +1,13 @@
 /**
  * The official SDK in a page of another origin. Its headers make the browser send a preflight before every request.
+ * `make test-clients` has a page that uses all options of the SDK.
  * Where Chromium is not installed the test is skipped and says so.
  */
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { build } from 'esbuild'
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { embeddingsCatalogue } from '../../server/store/embeddings-models.ts'
 import { apiKeys } from '../../server/store/keys.ts'
+import { runInPage } from '../sdk/page.ts'
 import { NOW } from '../support/app.ts'
 import { someModels } from '../support/embeddings-models.ts'
 import { REPOSITORY } from '../support/pipeline.ts'
@@ -21,7 +19,7 @@ import { browserOf, type Chromium, startChromium, stopChromium } from './chromiu
 const PROGRAM = `
   import { OpenRouter } from '@openrouter/sdk'
 
-  window.callAll = async (apiKey, serverURL) => {
+  window.run = async (apiKey, serverURL) => {
     const app = { httpReferer: 'https://app.example.org', appTitle: 'An app', appCategories: 'cli-agent' }
     const client = new OpenRouter({ apiKey, serverURL, ...app, retryConfig: { strategy: 'none' } })
     const requestBody = { model: 'acme/one', messages: [{ role: 'user', content: 'Hello' }], maxTokens: 10 }
@@ -53,30 +51,6 @@ beforeAll(async () => {
 })
 afterAll(() => stopChromium(chromium))
 
-/** The address of a page that holds the program, on a port of its own. */
-async function pageWithSdk(): Promise<string> {
-  const bundle = await build({
-    stdin: { contents: PROGRAM, resolveDir: REPOSITORY },
-    bundle: true,
-    format: 'iife',
-    platform: 'browser',
-    write: false,
-    logLevel: 'silent',
-  })
-  const script = bundle.outputFiles[0]?.text ?? ''
-  const origin = createServer(({ url }, response) => {
-    const isScript = url === '/sdk.js'
-    response.setHeader('content-type', isScript ? 'text/javascript; charset=utf-8' : 'text/html; charset=utf-8')
-    response.end(isScript ? script : '<!doctype html><script src="/sdk.js"></script>')
-  })
-  onTestFinished(() => {
-    origin.close()
-  })
-  origin.listen(0, '127.0.0.1')
-  await once(origin, 'listening')
-  return `http://127.0.0.1:${(origin.address() as AddressInfo).port}/`
-}
-
 it('the SDK in a page of another origin calls every operation, and the page reads what an answer says', async (context) => {
   const browser = browserOf(chromium, context)
   const { publicDir, folder } = await workspace(undefined, { periods: true })
@@ -87,17 +61,7 @@ it('the SDK in a page of another origin calls every operation, and the page read
   const settings = { DATABASE_URL: databaseUrl, BOOTSTRAP_KEY: '0', AS_OF: '2025-01-04T00:00:00Z' }
   const { url } = await start({ publicDir, dataDir: join(folder, 'data') }, settings)
 
-  const page = await browser.newPage()
-  onTestFinished(() => page.close())
-  const complaints: string[] = []
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text())
-  })
-  page.on('pageerror', (error) => complaints.push(String(error)))
-  await page.goto(await pageWithSdk())
-  const seen = await page
-    .evaluate(`callAll(${JSON.stringify(secret)}, ${JSON.stringify(`${url}/api/v1`)})`)
-    .catch((error: unknown) => expect.fail(`${error}\n${complaints.join('\n')}`))
+  const seen = await runInPage(browser, { program: PROGRAM, folder: REPOSITORY }, [secret, `${url}/api/v1`])
   expect(seen).toEqual({
     ...{ created: 'from-a-page', version: 1, limit: 25.5, rows: 3 * 51, models: 3 },
     ...{ weeks: 51, provisionalFrom: '2024-12-30', count: '51', link: expect.stringContaining('rel="next"') },

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
 import { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
 import { ErrorEnvelope } from '../../schemas/error-envelope.ts'
-import { CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
+import { Budget, CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
 import { CacheControl } from '../../schemas/message-request/cache-control.ts'
 import { Citation } from '../../schemas/message-request/citations.ts'
 import { ContextManagement } from '../../schemas/message-request/context-management.ts'
@@ -38,6 +38,7 @@ export const SCHEMAS = {
   ErrorEnvelope,
   CurrentKeyResponse,
   CurrentKey,
+  Budget,
   RankingResponse: RankingsResponse,
   RankingRow: RankingsRow,
   RankingMeta,

@@ -1,106 +1,108 @@
 import type { JsonSchema } from './components.ts'
 
-const PLACE = '#/components/schemas/'
-
-/** Schemas that others refer to by name. */
+/** Named schemas, to which others refer as `#/components/schemas/<name>`. */
 type Components = Record<string, JsonSchema>
 
+const PLACE = '#/components/schemas/'
+
 /**
- * Makes the schemas of zod readable for generators of clients. Each object that is a branch of a union becomes a component,
- * because they name classes by it and drop what they name twice: of `Plugin` the branch `web` is `PluginWeb`. Where they
- * expect one type, a union with null becomes a list of types.
+ * Rewrites the schemas that zod makes for generators of clients, which make a class of each named schema.
+ *
+ * - An object that is a branch of a union becomes a component, and every branch has a title: the branch of `Plugin` whose
+ *   `id` is `web` is `PluginWeb`.
+ * - A union whose branches require different constants of one property is `oneOf` with a discriminator. Every other
+ *   union is `anyOf`, because a value may fit several of its branches.
+ * - A text, number, truth value or array that may be null has a list of types.
+ * - An array says what its items are, even if they may be anything.
  */
 export function readable(components: Components): Components {
-  const all = { ...components }
-  for (const [name, schema] of Object.entries(components)) makeReadable(schema, name, all)
-  return all
+  const branches: Components = {}
+  const named = Object.entries(components).map(([name, schema]) => [name, { title: name, ...rewrite(schema, name) }])
+  return { ...Object.fromEntries(named), ...branches }
+
+  /** A schema as generators read it. `name` is what its branches are named after. */
+  function rewrite(schema: JsonSchema, name: string): JsonSchema {
+    const { anyOf, oneOf = anyOf, ...rest } = rewriteParts(schema, name)
+    return oneOf === undefined ? rest : { ...union((oneOf as JsonSchema[]).flatMap(flattened), name), ...rest }
+  }
+
+  function rewriteParts(schema: JsonSchema, name: string): JsonSchema {
+    const { type, properties, items = {}, additionalProperties } = schema
+    const rewritten = { ...schema }
+    if (properties !== undefined) {
+      const parts = Object.entries(properties as Components)
+      rewritten.properties = Object.fromEntries(parts.map(([key, part]) => [key, rewrite(part, name + pascal(key))]))
+    }
+    if (type === 'array') rewritten.items = rewrite(items as JsonSchema, `${name}Item`)
+    if (typeof additionalProperties === 'object') {
+      rewritten.additionalProperties = rewrite(additionalProperties, `${name}Value`)
+    }
+    return rewritten
+  }
+
+  function union(options: JsonSchema[], name: string): JsonSchema {
+    const values = options.filter(({ type }) => type !== 'null')
+    const isNullable = values.length < options.length
+    const [first = {}, ...others] = values
+    if (isNullable && others.length === 0 && isSimple(first)) return orNull(rewrite(first, name))
+    const members = values.map((value) => member(value, others.length === 0 ? name : name + wordOf(value)))
+    const discriminator = isNullable ? undefined : discriminatorOf(values, members)
+    if (discriminator !== undefined) return { oneOf: members, discriminator }
+    return { anyOf: isNullable ? [...members, { type: 'null', title: 'Null' }] : members }
+  }
+
+  /** A branch of a union, with a name. */
+  function member(value: JsonSchema, name: string): JsonSchema {
+    if (value.$ref !== undefined) return value
+    const titled = { title: name, ...rewrite(value, name) }
+    if (titled.type !== 'object') return titled
+    if (name in components || name in branches) throw new Error(`two schemas have the name ${name}`)
+    branches[name] = titled
+    return { $ref: PLACE + name }
+  }
+
+  /** Which property tells the branches apart, and which constants of it each of them has. */
+  function discriminatorOf(values: JsonSchema[], members: JsonSchema[]): object | undefined {
+    const objects = values.map((value) => (value.$ref === undefined ? value : components[nameOf(value.$ref)]) ?? {})
+    const propertyName = objects[0]?.required?.find((key) => objects.every((object) => tagsOf(object, key).length > 0))
+    if (propertyName === undefined || objects.length === 1) return undefined
+    const mapping = members.flatMap(({ $ref }, at) => tagsOf(objects[at] ?? {}, propertyName).map((tag) => [tag, $ref]))
+    return { propertyName, mapping: Object.fromEntries(mapping) }
+  }
 }
 
-function makeReadable(schema: JsonSchema, name: string, all: Components): void {
-  if (schema.type === 'array') schema.items ??= {}
-  loosen(schema)
-  for (const branch of branchesOf(schema)) loosen(branch)
-  schema.anyOf &&= (schema.anyOf as JsonSchema[]).flatMap((branch) => branch.anyOf ?? [branch])
-  for (const branch of branchesOf(schema)) branch.title = name + wordOf(branch)
-  for (const [part, partName] of partsOf(schema, name)) makeReadable(part, partName, all)
-  mergeNull(schema)
-  for (const branch of branchesOf(schema)) if (branch.type === 'object') moveOut(branch, all)
-  if (schema.oneOf !== undefined) discriminate(schema, all)
+/** The branches of a union within a union are branches of that one. */
+function flattened(option: JsonSchema): JsonSchema[] {
+  const { anyOf, oneOf = anyOf } = option
+  return oneOf === undefined ? [option] : (oneOf as JsonSchema[]).flatMap(flattened)
 }
 
-/** Says which property tells the branches apart: some generators find the branch of a value by it alone. */
-function discriminate(schema: JsonSchema, all: Components): void {
-  const branches = (schema.oneOf as JsonSchema[]).map(
-    ({ $ref = '' }) => [$ref, all[$ref.slice(PLACE.length)] ?? {}] as const,
-  )
-  const [, first] = branches[0] ?? []
-  const propertyName = first?.required?.find((key) => tagsOf(first, key).length > 0)
-  if (propertyName === undefined) return
-  const mapping = branches.flatMap(([$ref, branch]) => tagsOf(branch, propertyName).map((tag) => [tag, $ref]))
-  Object.assign(schema, { discriminator: { propertyName, mapping: Object.fromEntries(mapping) } })
+function isSimple({ type }: JsonSchema): boolean {
+  return type !== undefined && type !== 'object'
 }
 
-/** Leaves a reference in the place of a schema. */
-function moveOut(schema: JsonSchema, all: Components): void {
-  const { title = '' } = schema
-  all[title] = { ...schema }
-  for (const key of Object.keys(schema)) delete schema[key]
-  schema.$ref = PLACE + title
+/** `{type: 'string', enum: ['fast']}` -> `{type: ['string', 'null'], enum: ['fast', null]}`. */
+function orNull({ type, enum: values, ...rest }: JsonSchema): JsonSchema {
+  return { type: [type, 'null'], ...(values === undefined ? {} : { enum: [...values, null] }), ...rest } as JsonSchema
 }
 
-/** The branches of a union that have no name. */
-function branchesOf({ anyOf, oneOf = anyOf ?? [] }: JsonSchema): JsonSchema[] {
-  return (oneOf as JsonSchema[]).filter(({ $ref, type }) => $ref === undefined && type !== 'null')
-}
-
-/** A value may fit two branches that no constant tells apart, which `oneOf` would refuse. */
-function loosen(schema: JsonSchema): void {
-  if (schema.oneOf === undefined || (schema.oneOf as JsonSchema[]).every(isTagged)) return
-  schema.anyOf = schema.oneOf
-  delete schema.oneOf
-}
-
-/** Schemas within a schema, with names. */
-function partsOf(schema: JsonSchema, name: string): [part: JsonSchema, name: string][] {
-  const { properties = {}, items, additionalProperties } = schema
-  const parts: [unknown, string][] = [
-    ...branchesOf(schema).map((branch): [unknown, string] => [branch, branch.title ?? name]),
-    ...Object.entries(properties).map(([key, property]): [unknown, string] => [property, name + pascal(key)]),
-    [items, `${name}Item`],
-    [additionalProperties, `${name}Value`],
-  ]
-  return parts.filter((part): part is [JsonSchema, string] => typeof part[0] === 'object')
-}
-
-/** What tells a branch from the others: a constant, or else the first of its required values, or else its type. */
+/** What a branch is named by: a constant, else the first value of a property that it requires, else its type. */
 function wordOf(branch: JsonSchema): string {
-  const { properties = {}, required = [], type, anyOf, oneOf = anyOf } = branch
-  const constants = Object.values(properties as Record<string, JsonSchema>).map((property) => property.const)
-  const tag = [...constants, ...required.flatMap((key) => tagsOf(branch, key))].find(
-    (value) => typeof value === 'string',
-  )
-  return pascal(String(tag ?? (oneOf === undefined ? [type].flat()[0] : 'object')))
+  const { properties = {}, required = [], type } = branch
+  const constants = Object.values(properties as Components).map((property) => property.const)
+  const word = [...constants, ...required.flatMap((key) => tagsOf(branch, key))].find((tag) => typeof tag === 'string')
+  return pascal(String(word ?? type))
 }
 
-/** Whether a branch requires a constant, which no other branch has. */
-function isTagged(branch: JsonSchema): boolean {
-  const { $ref, required = [] } = branch
-  return $ref !== undefined || required.some((key) => tagsOf(branch, key).length > 0)
-}
-
-/** The values that a property may have, if it has fixed ones. */
-function tagsOf({ properties = {} }: JsonSchema, key: string): unknown[] {
+/** The values that a required property may have, if it has fixed ones. */
+function tagsOf({ properties = {}, required = [] }: JsonSchema, key: string): unknown[] {
   const { const: constant, enum: values = [] } = (properties[key] ?? {}) as JsonSchema
+  if (!required.includes(key)) return []
   return constant === undefined ? values : [constant]
 }
 
-/** `{anyOf: [{type: 'string'}, {type: 'null'}]}` -> `{type: ['string', 'null']}`. */
-function mergeNull(schema: JsonSchema): void {
-  const [first, last, ...more] = (schema.anyOf ?? []) as JsonSchema[]
-  if (last?.type !== 'null' || more.length > 0 || typeof first?.type !== 'string' || first.type === 'object') return
-  const { title, type, enum: values, ...rest } = first
-  delete schema.anyOf
-  Object.assign(schema, { type: [type, 'null'], ...(values && { enum: [...values, null] }), ...rest, ...schema })
+function nameOf(reference: string): string {
+  return reference.slice(PLACE.length)
 }
 
 /** `openrouter:web_search` -> `OpenrouterWebSearch`. */

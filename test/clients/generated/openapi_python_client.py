@@ -7,12 +7,12 @@ import datetime
 import json
 import sys
 
-from tokenboard_api_client import AuthenticatedClient
-from tokenboard_api_client.api.api_keys import get_current_key
-from tokenboard_api_client.api.datasets import get_rankings_daily
-from tokenboard_api_client.api.embeddings import list_embeddings_models
-from tokenboard_api_client.api.presets import create_presets_messages, get_preset_version
-from tokenboard_api_client.models import Message, MessageRequest, MessageRole, PluginWeb
+from tokenboard_client import AuthenticatedClient
+from tokenboard_client.api.api_keys import get_current_key
+from tokenboard_client.api.datasets import get_rankings_daily
+from tokenboard_client.api.embeddings import list_embeddings_models
+from tokenboard_client.api.presets import create_presets_messages, get_preset_version
+from tokenboard_client.models import Message, MessageRequest, MessageRole, PluginWeb
 
 url, token = sys.argv[1:]
 client = AuthenticatedClient(base_url=url, token=token)

@@ -196,4 +196,20 @@ export const api: Mutant[] = [
     replace: 'else if (this.#isVerbose || status > 0)',
     tests: ['test/server/logging.test.ts'],
   },
+  {
+    name: 'effective-budget-documented-as-never-null',
+    promise: 'Every answer is as `/openapi.json` says.',
+    file: 'server/schemas/key.ts',
+    find: 'effective_budget: Budget.nullable()',
+    replace: 'effective_budget: Budget',
+    tests: ['test/golden/exchanges.test.ts'],
+  },
+  {
+    name: 'branches-of-unions-without-classes',
+    promise: 'An object that is a branch of a union becomes a component.',
+    file: 'server/api/openapi/readable.ts',
+    find: "if (titled.type !== 'object') return titled",
+    replace: "if (titled.type !== 'objects') return titled",
+    tests: ['test/server/openapi.test.ts'],
+  },
 ]

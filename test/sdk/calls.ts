@@ -1,0 +1,248 @@
+/** What a version of the official SDK must do against a server that listens: every answer passes its validation. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type * as sdkModule from '@openrouter/sdk'
+import type * as errorsModule from '@openrouter/sdk/models/errors'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { readServerConfig } from '../../server/base/config.ts'
+import { startServer } from '../../server/main.ts'
+import { parseCatalogue } from '../../server/schemas/embeddings-catalogue.ts'
+import { embeddingsCatalogue } from '../../server/store/embeddings-models.ts'
+import { apiKeys } from '../../server/store/keys.ts'
+import { captureLog, NOW, temporaryFolder } from '../support/app.ts'
+import { someModels } from '../support/embeddings-models.ts'
+import { publish, sampleRows } from '../support/publish.ts'
+import { storeUrl, testStore } from '../support/store.ts'
+import { FULL_CONFIG, FULL_REQUEST } from './full-request.ts'
+
+/** A version of the SDK. The methods that are used here have the same types in all versions. */
+export interface Sdk {
+  sdk: typeof sdkModule
+  errors: typeof errorsModule
+}
+
+const MODELS = 12
+
+const shipped = parseCatalogue(await readFile(new URL('../../data/embeddings-models.json', import.meta.url), 'utf8'))
+
+/** A server on a port of its own with a release and a catalogue, and clients of it with keys of three kinds. */
+async function start({ OpenRouter }: typeof sdkModule, settings: Record<string, string> = {}) {
+  const folder = await temporaryFolder()
+  await publish(join(folder, 'public'), sampleRows({ days: 40 }), { periods: true })
+  const folders = { PUBLIC_DIR: join(folder, 'public'), DATA_DIR: join(folder, 'data') }
+  const config = readServerConfig(
+    {},
+    { PORT: '0', ...folders, DATABASE_URL: await storeUrl(), BOOTSTRAP_KEY: '0', ...settings },
+  )
+  const store = await testStore(config.databaseUrl)
+  const catalogue = embeddingsCatalogue(store)
+  await catalogue.replaceAll(someModels(MODELS))
+  const server = await startServer(config, {
+    clock: () => NOW,
+    print: () => {},
+    logStream: captureLog().stream,
+  })
+  onTestFinished(() => server.close())
+
+  const clientWith = (apiKey: string) =>
+    new OpenRouter({ apiKey, serverURL: `${server.url}/api/v1`, retryConfig: { strategy: 'none' } })
+  const createKey = async (isManagement: boolean) =>
+    (await apiKeys(store).create({ userId: 'user_ada', isManagement, limitUsd: '25.5', limitReset: 'monthly' }, NOW))
+      .secret
+  return {
+    catalogue,
+    manager: clientWith(await createKey(true)),
+    reader: clientWith(await createKey(false)),
+    stranger: clientWith('sk-tb-v1-unknown'),
+    anonymous: clientWith(''),
+  }
+}
+
+/** Answers of one page, of all pages of a list. */
+async function allPages<Page>(pages: Promise<AsyncIterable<Page>>): Promise<Page[]> {
+  return await Array.fromAsync(await pages)
+}
+
+function datesOf({ data }: { data: readonly { date: string }[] }): string[] {
+  return [...new Set(data.map(({ date }) => date))]
+}
+
+async function caught(call: Promise<unknown>): Promise<unknown> {
+  return await call.then(
+    (answer) => expect.fail(`it was answered: ${JSON.stringify(answer)}`),
+    (error: unknown) => error,
+  )
+}
+
+/** Tests of the calls. `load` is called when the first of them runs. */
+export function testCalls({ sdk, errors }: Sdk): void {
+  test('creates a preset and its next version from messages', async () => {
+    const { manager } = await start(sdk)
+    const create = (maxTokens: number) =>
+      manager.presets.createPresetsMessages({
+        slug: 'support-agent',
+        messagesRequest: {
+          model: 'acme/one',
+          messages: [{ role: 'user', content: 'What is a preset?' }],
+          maxTokens,
+          system: 'Be brief.',
+        },
+      })
+    const { data } = await create(1024)
+    expect(data).toMatchObject({
+      slug: 'support-agent',
+      name: 'support-agent',
+      description: null,
+      status: 'active',
+      statusUpdatedAt: null,
+      creatorUserId: 'user_ada',
+      designatedVersion: {
+        version: 1,
+        presetId: data.id,
+        config: { model: 'acme/one', max_tokens: 1024 },
+        systemPrompt: 'Be brief.',
+        creatorId: 'user_ada',
+      },
+    })
+    expect(data.designatedVersionId).toBe(data.designatedVersion?.id)
+    expect((await create(2048)).data.designatedVersion?.version).toBe(2)
+  })
+
+  test('creates a preset from all that it can say, and the configuration is kept', async () => {
+    const { manager } = await start(sdk)
+    const { data } = await manager.presets.createPresetsMessages({ slug: 'full', messagesRequest: FULL_REQUEST })
+    expect(data.designatedVersion?.config).toEqual(FULL_CONFIG)
+    expect(data.designatedVersion?.systemPrompt).toBe('Be brief.\n\nBe kind.')
+  })
+
+  test('reads a version', async () => {
+    const { manager, reader } = await start(sdk)
+    const created = await manager.presets.createPresetsMessages({
+      slug: 'agent',
+      messagesRequest: { model: 'acme/one', messages: [] },
+    })
+    const { data } = await reader.presets.getVersion({ slug: 'agent', version: '1' })
+    expect(data).toEqual(created.data.designatedVersion)
+    expect(data?.systemPrompt).toBeNull()
+  })
+
+  test('lists presets, gets one and lists its versions', async () => {
+    const { manager, reader } = await start(sdk)
+    for (const slug of ['a', 'b', 'a', 'a']) {
+      await manager.presets.createPresetsMessages({ slug, messagesRequest: { model: 'acme/one', messages: [] } })
+    }
+    const lists = await allPages(reader.presets.list())
+    expect(lists.map(({ result }) => [result.totalCount, result.data.map(({ slug }) => slug).toSorted()])).toEqual([
+      [2, ['a', 'b']],
+    ])
+    expect((await reader.presets.get({ slug: 'a' })).data.designatedVersion?.version).toBe(3)
+    const pages = await allPages(reader.presets.listVersions({ slug: 'a', limit: 2 }))
+    expect(pages.map(({ result }) => result.data.map((version) => version?.version))).toEqual([[1, 2], [3]])
+  })
+
+  test('reads the current key', async () => {
+    const { manager, reader } = await start(sdk)
+    const { data } = await reader.apiKeys.getCurrentKeyMetadata()
+    expect(data).toMatchObject({
+      label: expect.stringMatching(/^sk-tb-v1-\w{3}\.\.\.\w{3}$/),
+      creatorUserId: 'user_ada',
+      limit: 25.5,
+      limitRemaining: 25.5,
+      limitReset: 'monthly',
+      isManagementKey: false,
+      usage: 0,
+      byokUsageMonthly: 0,
+      rateLimit: { requests: -1, interval: '10s', note: 'This field is deprecated and safe to ignore.' },
+    })
+    expect((await manager.apiKeys.getCurrentKeyMetadata()).data.isManagementKey).toBe(true)
+  })
+
+  test('lists embeddings models, whole and in pages, and reads every entry of the shipped catalogue', async () => {
+    const { reader, catalogue } = await start(sdk)
+    const whole = await allPages(reader.embeddings.listModels())
+    expect(whole.map(({ result }) => [result.totalCount, result.data.length, result.links.next])).toEqual([
+      [MODELS, MODELS, null],
+    ])
+    const pages = await allPages(reader.embeddings.listModels({ limit: 5 }))
+    expect(pages.map(({ result }) => result.data.length)).toEqual([5, 5, 2])
+    expect(pages[0]?.result.links.next).toBe('/api/v1/embeddings/models?offset=5&limit=5')
+    await catalogue.replaceAll(shipped)
+    const [page] = await allPages(reader.embeddings.listModels())
+    expect(page?.result.data.map(({ id }) => id).toSorted()).toEqual(shipped.map(({ id }) => id).toSorted())
+  })
+
+  test('reads the daily rankings, of the default window and of another', async () => {
+    const { reader } = await start(sdk)
+    const { data, meta } = await reader.datasets.getRankingsDaily()
+    expect(meta).toEqual({
+      asOf: '2025-02-10T00:12:00Z',
+      startDate: '2025-01-10',
+      endDate: '2025-02-09',
+      version: 'v1',
+    })
+    expect(data).toHaveLength(31 * 51)
+    expect(data[0]).toEqual({ date: '2025-01-10', modelPermaslug: 'vendor/model-0', totalTokens: '50009' })
+    const day = await reader.datasets.getRankingsDaily({ startDate: '2025-02-01', endDate: '2025-02-01' })
+    expect(day.data.map(({ modelPermaslug }) => modelPermaslug).at(-1)).toBe('other')
+  })
+
+  test('reads weeks and months', async () => {
+    const { reader } = await start(sdk)
+    const dates = { startDate: '2025-01-08', endDate: '2025-01-14' }
+    const weeks = await reader.datasets.getRankingsDaily({ ...dates, period: 'week' })
+    expect(weeks.meta).toMatchObject({ startDate: '2025-01-06', endDate: '2025-01-19' })
+    expect(datesOf(weeks)).toEqual(['2025-01-06', '2025-01-13'])
+    // Its tokens of a date are 50000 and the days since the first date.
+    const tokens = String(7 * 50_000 + 5 + 6 + 7 + 8 + 9 + 10 + 11)
+    expect(weeks.data[0]).toEqual({ date: '2025-01-06', modelPermaslug: 'vendor/model-0', totalTokens: tokens })
+    const months = await reader.datasets.getRankingsDaily({ ...dates, period: 'month' })
+    expect(datesOf(months)).toEqual(['2025-01-01'])
+    const days = await reader.datasets.getRankingsDaily({ ...dates, period: 'day' })
+    expect(days).toEqual(await reader.datasets.getRankingsDaily(dates))
+  })
+
+  describe('gets its typed error for', () => {
+    test('400, 401, 403 and 404', async () => {
+      const { reader, stranger, anonymous } = await start(sdk)
+      const malformed = [
+        reader.presets.getVersion({ slug: 'agent', version: 'latest' }),
+        reader.embeddings.listModels({ limit: 1001 }),
+        reader.datasets.getRankingsDaily({ endDate: '2024-12-31' }),
+      ]
+      for (const error of await Promise.all(malformed.map(caught))) {
+        expect(error).toBeInstanceOf(errors.BadRequestResponseError)
+        expect(error).toMatchObject({ statusCode: 400, error: { code: 400 }, userId: 'user_ada' })
+      }
+      // An unknown key, and none.
+      for (const client of [stranger, anonymous]) {
+        const calls = [
+          client.apiKeys.getCurrentKeyMetadata(),
+          client.presets.getVersion({ slug: 'agent', version: '1' }),
+          client.datasets.getRankingsDaily(),
+        ]
+        for (const error of await Promise.all(calls.map(caught))) {
+          expect(error).toBeInstanceOf(errors.UnauthorizedResponseError)
+          expect(error).toMatchObject({ statusCode: 401, error: { code: 401 } })
+        }
+      }
+      const request = { slug: 'agent', messagesRequest: { model: 'acme/one', messages: [] } }
+      const forbidden = await caught(reader.presets.createPresetsMessages(request))
+      expect(forbidden).toBeInstanceOf(errors.ForbiddenResponseError)
+      const onlyManagement = 'Only management keys can perform this operation'
+      expect(forbidden).toMatchObject({ error: { code: 403, message: onlyManagement } })
+      const missing = await caught(reader.presets.getVersion({ slug: 'agent', version: '7' }))
+      expect(missing).toBeInstanceOf(errors.NotFoundResponseError)
+      expect(missing).toMatchObject({ error: { code: 404, message: 'Resource not found' } })
+    })
+
+    test('429: too many requests, with the time to wait', async () => {
+      const { reader } = await start(sdk, { RATE_LIMIT_PER_MINUTE: '1' })
+      await reader.datasets.getRankingsDaily()
+      const error = await caught(reader.datasets.getRankingsDaily())
+      expect(error).toBeInstanceOf(errors.TooManyRequestsResponseError)
+      expect(error).toMatchObject({ error: { code: 429, message: 'Rate limit exceeded' } })
+      const { headers } = error as errorsModule.TooManyRequestsResponseError
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    })
+  })
+}
