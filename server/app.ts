@@ -19,6 +19,7 @@ import { NO_RATE_LIMITS, rateLimits } from './api/rate-limits.ts'
 import { embeddingsModels } from './api/routes/embeddings-models.ts'
 import { health } from './api/routes/health.ts'
 import { currentKey } from './api/routes/key.ts'
+import { modelEndpoints } from './api/routes/model-endpoints.ts'
 import { openApi } from './api/routes/openapi.ts'
 import { presetRoutes } from './api/routes/presets.ts'
 import { rankingChanges } from './api/routes/ranking-changes.ts'
@@ -179,10 +180,12 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     async (api) => {
       const findKey = apiKeys(store).findByHash
       const { countBadKey } = limits
+      const catalogue = embeddingsCatalogue(store)
       api.addHook('onRequest', authenticate({ storeState: () => store.state(), findKey, clock, countBadKey }))
       if (limits.countRequest !== undefined) api.addHook('onRequest', limits.countRequest)
       currentKey(api, { store, usage, now: () => asOf ?? clock() })
-      embeddingsModels(api, { catalogue: embeddingsCatalogue(store) })
+      embeddingsModels(api, { catalogue })
+      modelEndpoints(api, { catalogue })
       presetRoutes(api, { presets: presets(store, clock), store })
       rankingChanges(api, { findRelease })
       rankingsDaily(api, { findRelease, now: () => asOf ?? clock() })

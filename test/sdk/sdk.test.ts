@@ -174,6 +174,11 @@ describe.each(VERSIONS)('SDK $version', ({ sdk, errors }) => {
     await catalogue.replaceAll(shipped)
     const [page] = await allPages(reader.embeddings.listModels())
     expect(page?.result.data.map(({ id }) => id).toSorted()).toEqual(shipped.map(({ id }) => id).toSorted())
+    for (const { links, ...model } of page?.result.data ?? []) {
+      const [, author = '', slug = ''] = /\/models\/(.+)\/(.+)\/endpoints$/.exec(links.details) ?? []
+      const { data } = await reader.endpoints.list({ author, slug })
+      expect(data).toMatchObject({ name: model.name, created: model.created, endpoints: [] })
+    }
   })
 
   test('reads the daily rankings, of the default window and of another', async () => {

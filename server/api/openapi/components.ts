@@ -19,6 +19,7 @@ import { ToolChoice } from '../../schemas/message-request/tool-choice.ts'
 import { Tool } from '../../schemas/message-request/tools.ts'
 import { Trace } from '../../schemas/message-request/tracking.ts'
 import { ServerToolUserLocation, UserLocation } from '../../schemas/message-request/user-location.ts'
+import { ModelEndpoints, ModelEndpointsResponse } from '../../schemas/model-endpoints.ts'
 import {
   ListPresetsResponse,
   ListPresetVersionsResponse,
@@ -48,6 +49,8 @@ export const SCHEMAS = {
   ComparedRelease,
   ListEmbeddingsModelsResponse,
   EmbeddingsModel,
+  ModelEndpointsResponse,
+  ModelEndpoints,
   PresetResponse,
   PresetVersionResponse,
   ListPresetsResponse,

@@ -1,8 +1,9 @@
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../../../pipeline/contract/canonical-csv.ts'
 import { CHANGE_COLUMNS } from '../../../pipeline/contract/change-log.ts'
 import type { RankingResponse } from '../../../pipeline/contract/ranking.ts'
-import type { ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
+import type { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
 import type { Budget, CurrentKeyResponse } from '../../schemas/key.ts'
+import type { ModelEndpointsResponse } from '../../schemas/model-endpoints.ts'
 import type {
   ListPresetsResponse,
   ListPresetVersionsResponse,
@@ -88,35 +89,41 @@ export const currentKeyResponse: CurrentKeyResponse = {
   },
 }
 
+const embeddingsModel: EmbeddingsModel = {
+  id: 'qwen/qwen3-embedding-8b',
+  canonical_slug: 'qwen/qwen3-embedding-8b',
+  name: 'Qwen: Qwen3 Embedding 8B',
+  description: 'The largest text embeddings model of the Qwen3 family.',
+  created: 1761662922,
+  context_length: 32_000,
+  architecture: {
+    input_modalities: ['text'],
+    output_modalities: ['embeddings'],
+    modality: 'text->embeddings',
+    instruct_type: null,
+    tokenizer: 'Qwen3',
+  },
+  pricing: { prompt: '0.00000001', completion: '0', image: '0', request: '0' },
+  top_provider: { context_length: 32_000, is_moderated: false, max_completion_tokens: null },
+  links: { details: '/api/v1/models/qwen/qwen3-embedding-8b/endpoints' },
+  supported_parameters: [],
+  supported_voices: null,
+  default_parameters: null,
+  per_request_limits: null,
+  expiration_date: null,
+  knowledge_cutoff: null,
+}
+
 export const listEmbeddingsModelsResponse: ListEmbeddingsModelsResponse = {
-  data: [
-    {
-      id: 'qwen/qwen3-embedding-8b',
-      canonical_slug: 'qwen/qwen3-embedding-8b',
-      name: 'Qwen: Qwen3 Embedding 8B',
-      description: 'The largest text embeddings model of the Qwen3 family.',
-      created: 1761662922,
-      context_length: 32_000,
-      architecture: {
-        input_modalities: ['text'],
-        output_modalities: ['embeddings'],
-        modality: 'text->embeddings',
-        instruct_type: null,
-        tokenizer: 'Qwen3',
-      },
-      pricing: { prompt: '0.00000001', completion: '0', image: '0', request: '0' },
-      top_provider: { context_length: 32_000, is_moderated: false, max_completion_tokens: null },
-      links: { details: '/api/v1/models/qwen/qwen3-embedding-8b/endpoints' },
-      supported_parameters: [],
-      supported_voices: null,
-      default_parameters: null,
-      per_request_limits: null,
-      expiration_date: null,
-      knowledge_cutoff: null,
-    },
-  ],
+  data: [embeddingsModel],
   links: { next: '/api/v1/embeddings/models?offset=1&limit=1' },
   total_count: 26,
+}
+
+const { id, name, created, description, architecture } = embeddingsModel
+
+export const modelEndpointsResponse: ModelEndpointsResponse = {
+  data: { id, name, created, description, architecture, endpoints: [] },
 }
 
 export const rankingResponse: RankingResponse = {

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { MEDIA_TYPE_OF } from '../../published/formats.ts'
 import { MESSAGE_REQUEST_EXAMPLE } from '../../schemas/message-request/index.ts'
+import { ModelEndpointsPath } from '../../schemas/model-endpoints.ts'
 import { ListEmbeddingsModelsQuery } from '../routes/embeddings-models.ts'
 import { MessageHeaders, PresetPath, PresetsQuery, VersionPath } from '../routes/presets.ts'
 import { RankingChangesQuery } from '../routes/ranking-changes.ts'
@@ -53,6 +54,9 @@ const RANKING_HEADERS: Operation['answer']['headers'] = [
   'X-Content-Hash',
   'X-Dataset-Disclosure',
 ]
+
+/** Headers of answers that caches may keep and have to ask about. */
+const TAGGED_HEADERS: Operation['answer']['headers'] = ['ETag', 'Cache-Control', 'Vary']
 
 export const OPERATIONS: Operation[] = [
   {
@@ -143,8 +147,28 @@ export const OPERATIONS: Operation[] = [
       schema: 'ListEmbeddingsModelsResponse',
       description: 'The models of the page, the link to the next one and the total count.',
       example: examples.listEmbeddingsModelsResponse,
+      headers: TAGGED_HEADERS,
+      has304: true,
     },
     errors: [400],
+  },
+  {
+    operationId: 'listEndpoints',
+    method: 'get',
+    path: '/models/{author}/{slug}/endpoints',
+    tag: 'Embeddings',
+    summary: 'Get an embeddings model',
+    description:
+      'What the catalogue knows of an embeddings model, by its id or its canonical slug: `links.details` of a model leads here. The list of its endpoints is empty, because the catalogue does not know who serves it.',
+    params: ModelEndpointsPath,
+    answer: {
+      schema: 'ModelEndpointsResponse',
+      description: 'The model.',
+      example: examples.modelEndpointsResponse,
+      headers: TAGGED_HEADERS,
+      has304: true,
+    },
+    errors: [400, 404],
   },
   {
     operationId: 'listPresets',

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { CONTENT_TYPE_OF } from '../../published/formats.ts'
 import { DEFAULT_LIMIT, limitParameter, MOST_ENTRIES, OffsetParameter, type Page } from '../../schemas/pagination.ts'
 import type { EmbeddingsCatalogue } from '../../store/embeddings-models.ts'
+import { sendTaggedJson } from '../send.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
 export const ListEmbeddingsModelsQuery = z.object({
@@ -17,12 +17,12 @@ export function embeddingsModels(app: FastifyInstance, { catalogue }: { catalogu
     url: '/embeddings/models',
     schema: { querystring: ListEmbeddingsModelsQuery },
     async handler(request, reply) {
-      const { entries } = await catalogue.current()
+      const { entries, hash } = await catalogue.current()
       const { offset, limit } = pageOf(request.query, entries.length)
       const end = offset + limit
       const next = end < entries.length ? `${request.routeOptions.url}?offset=${end}&limit=${limit}` : null
-      reply.header('content-type', CONTENT_TYPE_OF.json)
-      return reply.send(body(entries.slice(offset, end), next, entries.length))
+      const etag = `"${hash}-${offset}-${limit}"`
+      return sendTaggedJson(request, reply, etag, body(entries.slice(offset, end), next, entries.length))
     },
   })
 }

@@ -196,4 +196,12 @@ export const api: Mutant[] = [
     replace: 'else if (this.#isVerbose || status > 0)',
     tests: ['test/server/logging.test.ts'],
   },
+  {
+    name: 'one-tag-for-all-pages-of-the-catalogue',
+    promise: 'The ETag of embeddings models is of exactly the page that was asked for.',
+    file: 'server/api/routes/embeddings-models.ts',
+    find: '`"${hash}-${offset}-${limit}"`',
+    replace: '`"${hash}"`',
+    tests: ['test/server/exchanges.test.ts'],
+  },
 ]
