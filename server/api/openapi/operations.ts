@@ -48,6 +48,7 @@ const RANKING_HEADERS: Operation['answer']['headers'] = [
   'ETag',
   'Last-Modified',
   'Cache-Control',
+  'Content-Disposition',
   'Vary',
   'Link',
   'X-Attribution',
