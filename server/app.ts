@@ -16,6 +16,7 @@ import { acceptJsonAlone } from './api/json-body.ts'
 import { type LogTarget, RequestLog, requestFields } from './api/logging.ts'
 import { decodableUrl, KnownMethods, originForm } from './api/methods.ts'
 import { NO_RATE_LIMITS, rateLimits } from './api/rate-limits.ts'
+import { datasets } from './api/routes/datasets.ts'
 import { embeddingsModels } from './api/routes/embeddings-models.ts'
 import { health } from './api/routes/health.ts'
 import { currentKey } from './api/routes/key.ts'
@@ -187,6 +188,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       embeddingsModels(api, { catalogue })
       modelEndpoints(api, { catalogue })
       presetRoutes(api, { presets: presets(store, clock), store })
+      datasets(api, { findRelease, older })
       rankingChanges(api, { findRelease })
       rankingsDaily(api, { findRelease, now: () => asOf ?? clock() })
     },

@@ -1,5 +1,12 @@
 import { z } from 'zod'
 import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
+import {
+  DatasetInfo,
+  DatasetInfoResponse,
+  DatasetSummary,
+  DatasetTable,
+  ListDatasetsResponse,
+} from '../../schemas/datasets.ts'
 import { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
 import { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
@@ -47,6 +54,11 @@ export const SCHEMAS = {
   RankingChangesResponse,
   RankingChange,
   ComparedRelease,
+  ListDatasetsResponse,
+  DatasetSummary,
+  DatasetInfoResponse,
+  DatasetInfo,
+  DatasetTable,
   ListEmbeddingsModelsResponse,
   EmbeddingsModel,
   ModelEndpointsResponse,

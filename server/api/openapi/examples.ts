@@ -1,6 +1,7 @@
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../../../pipeline/contract/canonical-csv.ts'
 import { CHANGE_COLUMNS } from '../../../pipeline/contract/change-log.ts'
 import type { RankingResponse } from '../../../pipeline/contract/ranking.ts'
+import type { DatasetInfoResponse, DatasetSummary, ListDatasetsResponse } from '../../schemas/datasets.ts'
 import type { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
 import type { Budget, CurrentKeyResponse } from '../../schemas/key.ts'
 import type { ModelEndpointsResponse } from '../../schemas/model-endpoints.ts'
@@ -182,3 +183,72 @@ insert,2026-11-19,other,,701234567890
 `
 
 export const rankingChangesNdjson = rankingChangesResponse.data.map((row) => `${JSON.stringify(row)}\n`).join('')
+
+const dataset: DatasetSummary = {
+  name: 'rankings-daily',
+  version: 'v1',
+  title: 'Tokens per model',
+  description: 'Tokens per model and UTC day of a gateway.',
+  synthetic: false,
+  release: '20261120T001200Z',
+  as_of: '2026-11-20T00:12:00Z',
+  start_date: '2025-01-01',
+  end_date: '2026-11-19',
+  license: {
+    name: 'CC-BY-4.0',
+    title: 'Creative Commons Attribution 4.0 International',
+    url: 'https://creativecommons.org/licenses/by/4.0/',
+  },
+  links: { info: '/api/v1/datasets/rankings-daily/info', rows: '/api/v1/datasets/rankings-daily' },
+}
+
+export const listDatasetsResponse: ListDatasetsResponse = { data: [dataset], total_count: 1 }
+
+const FOLDER = '/datasets/rankings-daily/v1'
+
+export const datasetInfoResponse: DatasetInfoResponse = {
+  data: {
+    ...dataset,
+    data_version: '1.42.0',
+    content_hash: `sha256:${'0f3a5c7e9b1d2468'.repeat(4)}`,
+    provisional_from: '2026-11-17',
+    publisher: { name: 'Example', url: 'https://data.example.com/', contact: 'data@example.com' },
+    attribution: 'Source: Example (https://data.example.com/), as of 2026-11-20T00:12:00Z.',
+    citation: {
+      bibtex_url: `${FOLDER}/releases/20261120T001200Z/citation.bib`,
+      cff_url: `${FOLDER}/releases/20261120T001200Z/CITATION.cff`,
+    },
+    coverage: {
+      start_date: '2025-01-01',
+      end_date: '2026-11-19',
+      days: 687,
+      missing: ['2025-12-25'],
+      url: `${FOLDER}/coverage.json`,
+    },
+    disclosure: null,
+    releases: { current: '20261120T001200Z', count: 317, url: `${FOLDER}/releases/index.json` },
+    tables: [
+      {
+        name: 'daily',
+        period: 'day',
+        start_date: '2025-01-01',
+        end_date: '2026-11-19',
+        rows: 35_037,
+        content_hash: `sha256:${'0f3a5c7e9b1d2468'.repeat(4)}`,
+        provisional_from: '2026-11-17',
+        schema: { type: 'object', required: ['date', 'model_permaslug', 'total_tokens'] },
+        rows_url: '/api/v1/datasets/rankings-daily',
+        files: [
+          {
+            format: 'parquet',
+            url: `${FOLDER}/releases/20261120T001200Z/rankings-daily.parquet`,
+            media_type: 'application/vnd.apache.parquet',
+            bytes: 212_345,
+            sha256: '5b1e8d3a7c2f9046'.repeat(4),
+          },
+        ],
+      },
+    ],
+    history: { parquet_url: `${FOLDER}/history.parquet`, csv_url: `${FOLDER}/history.csv.gz` },
+  },
+}

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import { MEDIA_TYPE_OF } from '../../published/formats.ts'
 import { MESSAGE_REQUEST_EXAMPLE } from '../../schemas/message-request/index.ts'
 import { ModelEndpointsPath } from '../../schemas/model-endpoints.ts'
+import { DatasetsQuery } from '../routes/datasets.ts'
 import { ListEmbeddingsModelsQuery } from '../routes/embeddings-models.ts'
 import { MessageHeaders, PresetPath, PresetsQuery, VersionPath } from '../routes/presets.ts'
 import { RankingChangesQuery } from '../routes/ranking-changes.ts'
@@ -75,6 +76,41 @@ export const OPERATIONS: Operation[] = [
       headers: ['Cache-Control'],
     },
     errors: [],
+  },
+  {
+    operationId: 'listDatasets',
+    method: 'get',
+    path: '/datasets',
+    tag: 'Datasets',
+    summary: 'List datasets',
+    description: 'The datasets of this server, each with its current release. There is one.',
+    querystring: DatasetsQuery,
+    answer: {
+      schema: 'ListDatasetsResponse',
+      description: 'The datasets.',
+      example: examples.listDatasetsResponse,
+      headers: TAGGED_HEADERS,
+      has304: true,
+    },
+    errors: [400],
+  },
+  {
+    operationId: 'getRankingsDailyInfo',
+    method: 'get',
+    path: '/datasets/rankings-daily/info',
+    tag: 'Datasets',
+    summary: 'What the ranking dataset is',
+    description:
+      'License, attribution, coverage, tables with their schemas and files, releases and history: all that `manifest.json` of the current release and the list of releases say, in one answer.',
+    querystring: DatasetsQuery,
+    answer: {
+      schema: 'DatasetInfoResponse',
+      description: 'The dataset, as of its current release.',
+      example: examples.datasetInfoResponse,
+      headers: TAGGED_HEADERS,
+      has304: true,
+    },
+    errors: [400],
   },
   {
     operationId: 'getRankingsDaily',

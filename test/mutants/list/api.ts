@@ -204,4 +204,12 @@ export const api: Mutant[] = [
     replace: '`"${hash}"`',
     tests: ['test/server/exchanges.test.ts'],
   },
+  {
+    name: 'withdrawn-releases-counted',
+    promise: 'The description of the dataset counts all releases but the withdrawn ones.',
+    file: 'server/api/routes/datasets.ts',
+    find: "filter(({ status }) => status !== 'withdrawn')",
+    replace: 'filter(() => true)',
+    tests: ['test/golden/exchanges.test.ts'],
+  },
 ]

@@ -1,0 +1,91 @@
+import { type Manifest, releasePath } from '../../pipeline/contract/manifest.ts'
+import { COVERAGE_PATH, HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
+import { dataFiles } from '../../pipeline/contract/release-files.ts'
+import { firstProvisional, GRAINS, type Table, tableFacts, tablesIn } from '../../pipeline/contract/tables.ts'
+import { addDays, type UtcDate } from '../../pipeline/contract/utc-date.ts'
+import type { Dataset } from '../published/dataset.ts'
+import type { DatasetInfo, DatasetSummary, DatasetTable } from '../schemas/datasets.ts'
+
+/** What the manifest does not say: how many releases there are, and whether their history is published. */
+export interface Surroundings {
+  releases: number
+  hasHistory: boolean
+}
+
+const ROWS_PATH = 'api/v1/datasets/rankings-daily'
+
+export function datasetSummary({ manifest }: Dataset): DatasetSummary {
+  const { publisher, license, dataset, version, synthetic, release, as_of, start_date, end_date } = manifest
+  const { title, description } = publisher
+  return {
+    name: dataset,
+    version,
+    title,
+    description,
+    synthetic,
+    release,
+    as_of,
+    start_date,
+    end_date,
+    license: { name: license.name, title: license.title, url: license.path },
+    links: { info: `/${ROWS_PATH}/info`, rows: `/${ROWS_PATH}` },
+  }
+}
+
+export function datasetInfo(dataset: Dataset, { releases, hasHistory }: Surroundings): DatasetInfo {
+  const { manifest } = dataset
+  const { name, url, contact } = manifest.publisher
+  const { release, start_date, end_date, days, content_hash, provisional_from, attribution } = manifest
+  return {
+    ...datasetSummary(dataset),
+    data_version: manifest.data_version ?? null,
+    content_hash,
+    provisional_from,
+    publisher: { name, url, contact },
+    attribution,
+    citation: { bibtex_url: fileUrl(manifest, 'citation.bib'), cff_url: fileUrl(manifest, 'CITATION.cff') },
+    coverage: { start_date, end_date, days, missing: missingDates(dataset), url: `/${COVERAGE_PATH}` },
+    disclosure: manifest.disclosure ?? null,
+    releases: { current: release, count: releases, url: `/${INDEX_PATH}` },
+    tables: tablesIn(manifest).map((table) => describeTable(manifest, table)),
+    history: hasHistory ? { parquet_url: `/${HISTORY_PATHS.parquet}`, csv_url: `/${HISTORY_PATHS.csv}` } : null,
+  }
+}
+
+function describeTable(manifest: Manifest, table: Table): DatasetTable {
+  const facts = tableFacts(manifest, table)
+  if (facts === undefined) throw new Error(`${manifest.release} has no ${table} table`)
+  const { start_date, end_date, rows, content_hash } = facts
+  const period = GRAINS[table]
+  const schema = table === 'daily' ? manifest.schema : manifest.tables?.schema
+  return {
+    name: table,
+    period,
+    start_date,
+    end_date,
+    rows,
+    content_hash,
+    provisional_from: firstProvisional(table, manifest),
+    schema: schema as DatasetTable['schema'],
+    rows_url: table === 'daily' ? `/${ROWS_PATH}` : `/${ROWS_PATH}?period=${period}`,
+    files: dataFiles(table).flatMap(({ path, format }) => {
+      const file = manifest.files.find((each) => each.path === path)
+      if (file === undefined) return []
+      const { media_type, bytes, sha256 } = file
+      return [{ format, url: `/${releasePath(manifest.release)}/${path}`, media_type, bytes, sha256 }]
+    }),
+  }
+}
+
+function fileUrl({ release, files }: Manifest, name: string): string | null {
+  return files.some(({ path }) => path === name) ? `/${releasePath(release)}/${name}` : null
+}
+
+/** Dates without rows between the first and the last date of a release. */
+function missingDates(dataset: Dataset): UtcDate[] {
+  const { start_date, end_date } = dataset.manifest
+  const published = new Set(dataset.dates('daily'))
+  const missing: UtcDate[] = []
+  for (let date = start_date; date <= end_date; date = addDays(date, 1)) if (!published.has(date)) missing.push(date)
+  return missing
+}
