@@ -16,6 +16,7 @@ import { acceptJsonAlone } from './api/json-body.ts'
 import { type LogTarget, RequestLog, requestFields } from './api/logging.ts'
 import { decodableUrl, KnownMethods, originForm } from './api/methods.ts'
 import { NO_RATE_LIMITS, rateLimits } from './api/rate-limits.ts'
+import { apiCatalogRoute } from './api/routes/api-catalog.ts'
 import { datasets } from './api/routes/datasets.ts'
 import { embeddingsModels } from './api/routes/embeddings-models.ts'
 import { health } from './api/routes/health.ts'
@@ -26,6 +27,7 @@ import { presetRoutes } from './api/routes/presets.ts'
 import { rankingChanges } from './api/routes/ranking-changes.ts'
 import { rankingsDaily } from './api/routes/rankings-daily.ts'
 import { type SmallFile, staticFiles } from './api/routes/static-files.ts'
+import { type PathPrefix, serviceLinks } from './api/service-links.ts'
 import { keepOpenForUnreadBody } from './api/unread-body.ts'
 import { NO_JSON_SCHEMA, validateWithZod } from './api/validation.ts'
 import type { RateLimitSettings, TrustProxy } from './base/config.ts'
@@ -63,6 +65,7 @@ export interface AppDependencies extends Partial<Loaders> {
   clock: () => Date
   asOf?: Date | undefined
   trustProxy?: TrustProxy
+  prefix?: PathPrefix
   rateLimitSettings?: RateLimitSettings
   connectionLimits?: Partial<ConnectionLimits> | undefined
   log: LogTarget
@@ -78,7 +81,7 @@ const LONGEST_PATH_PARAMETER = 16_384
  * `toEnvelope` formats all errors. Checks run in the order of API.md: 404, 405, 401, 429, the rest.
  */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
-  const { store, publicDir, usageFile, clock, asOf, trustProxy = false, log } = dependencies
+  const { store, publicDir, usageFile, clock, asOf, trustProxy = false, prefix = '', log } = dependencies
   const limitsOfConnections = { ...CONNECTION_LIMITS, ...dependencies.connectionLimits }
   const { headMs, requestMs, idleMs, stalledMs, checkEveryMs } = limitsOfConnections
   const app = fastify({
@@ -163,7 +166,10 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.addHook('onClose', older.stop)
 
   app.register(async (scope) => health(scope, { store, releases }))
-  app.register(async (scope) => openApi(scope))
+  app.register(async (scope) => {
+    apiCatalogRoute(scope, { prefix })
+    openApi(scope, { prefix })
+  })
   app.register(async (scope) => {
     scope.addHook('onRequest', (request, reply, done) => {
       // The wildcard also matches GET of paths whose own routes have no GET.
@@ -175,6 +181,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       memory: fileMemory<SmallFile>(publicDir, MOST_BYTES_OF_FILES),
       isSynthetic: syntheticFiles(publicDir),
       errorPages: errorPages(publicDir),
+      linkOfRoot: serviceLinks(prefix),
     })
   })
   app.register(

@@ -29,13 +29,17 @@ interface StaticFiles {
   memory: FileMemory<SmallFile>
   isSynthetic: IsSynthetic
   errorPages: ErrorPages
+  /** The value of `Link` of the front page. */
+  linkOfRoot: string
 }
 
 /**
  * Serves `PUBLIC_DIR` at `/`: small files from memory, others as streams. Not with `@fastify/static`, which only knows
  * weak tags of size and time and opens a file again after `stat`: a switch in between would mix two releases.
  */
-export function staticFiles(app: FastifyInstance, { files, memory, isSynthetic, errorPages }: StaticFiles): void {
+export function staticFiles(app: FastifyInstance, options: StaticFiles): void {
+  const { files, memory, isSynthetic, errorPages, linkOfRoot } = options
+
   app.route({
     method: ['GET', 'HEAD'],
     url: '/*',
@@ -72,6 +76,7 @@ export function staticFiles(app: FastifyInstance, { files, memory, isSynthetic, 
     }
     const file = await files.open(found.path, codings)
     const answer = describeFile(path, file, { location: found.location, isSynthetic: synthetic })
+    if (path === '/') Object.assign(answer.headers, { link: linkOfRoot })
     if (file.size > LARGEST_SMALL_FILE) return await sendLarge(request, reply, answer, file)
     const small = withHeads(await readSmall(answer, file).finally(() => file.handle.close()))
     // Not synthetic files: once a real release replaces them, other cache headers apply.

@@ -212,4 +212,12 @@ export const api: Mutant[] = [
     replace: 'filter(() => true)',
     tests: ['test/golden/exchanges.test.ts'],
   },
+  {
+    name: 'one-tag-for-all-codings',
+    promise: 'A strong ETag is of exactly the bytes of one coding.',
+    file: 'server/api/made-text.ts',
+    find: '`"${tag}-${coding}"`',
+    replace: '`"${tag}"`',
+    tests: ['test/server/exchanges.test.ts'],
+  },
 ]
