@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { FastifyInstance } from 'fastify'
+import { API_PAGE_PATH } from '../../../pipeline/contract/published-paths.ts'
 import { CONTENT_TYPE_OF } from '../../published/formats.ts'
 import { DOCUMENT_HEADERS } from '../../published/static-answers.ts'
 import { madeText, sendMadeText } from '../made-text.ts'
@@ -35,6 +36,14 @@ export function openApi(app: FastifyInstance, { prefix }: { prefix: PathPrefix }
       return sendMadeText(request, reply, 'text/html; charset=utf-8', await page())
     },
   })
+  // The published page at this address is for hosts without a server.
+  for (const url of [`/${API_PAGE_PATH}`, `${DOCS_PATH}/`]) {
+    app.route({
+      method: ['GET', 'HEAD'],
+      url,
+      handler: async (_request, reply) => reply.redirect(`..${DOCS_PATH}`, 301),
+    })
+  }
   app.route({
     method: ['GET', 'HEAD'],
     url: '/docs.css',
