@@ -41,6 +41,7 @@ import { type Loaders, olderReleases } from './published/older-releases.ts'
 import { type PublicFiles, publicFiles } from './published/public-files.ts'
 import { loadRelease } from './published/release-loader.ts'
 import { releaseFinder } from './published/requested-release.ts'
+import { siteFrame } from './published/site-frame.ts'
 import { syntheticFiles } from './published/synthetic-files.ts'
 import { embeddingsCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
@@ -126,6 +127,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const counter = store.isShared ? sharedQuotas(store) : countHere()
   const limits = rateLimits(dependencies.rateLimitSettings ?? NO_RATE_LIMITS, clock, counter)
   const files = publicFiles(publicDir)
+  const frame = siteFrame(publicDir)
   const methods = new KnownMethods()
   const refuseUnrouted = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     methodsOf(request, methods, files)
@@ -168,7 +170,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.register(async (scope) => health(scope, { store, releases }))
   app.register(async (scope) => {
     apiCatalogRoute(scope, { prefix })
-    openApi(scope, { prefix })
+    openApi(scope, { releases, frame, prefix })
   })
   app.register(async (scope) => {
     scope.addHook('onRequest', (request, reply, done) => {
@@ -180,7 +182,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       files,
       memory: fileMemory<SmallFile>(publicDir, MOST_BYTES_OF_FILES),
       isSynthetic: syntheticFiles(publicDir),
-      errorPages: errorPages(publicDir),
+      errorPages: errorPages(publicDir, frame),
       linkOfRoot: serviceLinks(prefix),
     })
   })

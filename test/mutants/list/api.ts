@@ -220,4 +220,12 @@ export const api: Mutant[] = [
     replace: '`"${tag}"`',
     tests: ['test/server/exchanges.test.ts'],
   },
+  {
+    name: 'docs-without-the-frame',
+    promise: 'The page of the API is in the frame of the published site.',
+    file: 'server/published/site-frame.ts',
+    find: 'if (stamp === undefined) return BARE',
+    replace: "if (stamp !== '') return BARE",
+    tests: ['test/server/openapi.test.ts'],
+  },
 ]
