@@ -157,6 +157,8 @@ describe.each(VERSIONS)('SDK $version', ({ sdk, errors }) => {
       isManagementKey: false,
       usage: 0,
       byokUsageMonthly: 0,
+      // 1.2.126 does not read it.
+      ...('freeModelDailyRequests' in data && { freeModelDailyRequests: { limit: -1, remaining: -1, used: 0 } }),
       rateLimit: { requests: -1, interval: '10s', note: 'This field is deprecated and safe to ignore.' },
     })
     expect((await manager.apiKeys.getCurrentKeyMetadata()).data.isManagementKey).toBe(true)

@@ -84,7 +84,7 @@ export const currentKeyResponse: CurrentKeyResponse = {
     workspace_id: preset.workspace_id,
     organization_id: null,
     allowed_data_regions: ['global'],
-    free_model_daily_requests: { limit: 1000, remaining: 958, used: 42 },
+    free_model_daily_requests: { limit: -1, remaining: -1, used: 42 },
     budgets: [budget],
     effective_budget: budget,
   },
