@@ -27,7 +27,7 @@ import { presetRoutes } from './api/routes/presets.ts'
 import { rankingChanges } from './api/routes/ranking-changes.ts'
 import { rankingsDaily } from './api/routes/rankings-daily.ts'
 import { type SmallFile, staticFiles } from './api/routes/static-files.ts'
-import { type PathPrefix, serviceLinks } from './api/service-links.ts'
+import type { PathPrefix } from './api/service-links.ts'
 import { keepOpenForUnreadBody } from './api/unread-body.ts'
 import { NO_JSON_SCHEMA, validateWithZod } from './api/validation.ts'
 import type { RateLimitSettings, TrustProxy } from './base/config.ts'
@@ -182,8 +182,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       files,
       memory: fileMemory<SmallFile>(publicDir, MOST_BYTES_OF_FILES),
       isSynthetic: syntheticFiles(publicDir),
-      errorPages: errorPages(publicDir, frame),
-      linkOfRoot: serviceLinks(prefix),
+      errorPages: errorPages(publicDir, frame, prefix),
+      prefix,
     })
   })
   app.register(
@@ -194,12 +194,12 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       api.addHook('onRequest', authenticate({ storeState: () => store.state(), findKey, clock, countBadKey }))
       if (limits.countRequest !== undefined) api.addHook('onRequest', limits.countRequest)
       currentKey(api, { store, usage, now: () => asOf ?? clock() })
-      embeddingsModels(api, { catalogue })
+      embeddingsModels(api, { catalogue, prefix })
       modelEndpoints(api, { catalogue })
       presetRoutes(api, { presets: presets(store, clock), store })
-      datasets(api, { findRelease, older })
+      datasets(api, { findRelease, older, prefix })
       rankingChanges(api, { findRelease })
-      rankingsDaily(api, { findRelease, now: () => asOf ?? clock() })
+      rankingsDaily(api, { findRelease, now: () => asOf ?? clock(), prefix })
     },
     { prefix: API },
   )

@@ -21,10 +21,9 @@ const SITEMAP = 'sitemap.xml'
 const API = '/api/'
 const MOST_REMEMBERED = 10
 
-/** Where the links of these pages begin, because they are sent for any path. */
-const ROOT = '/'
-
-export function errorPages(publicDir: string, frame: () => Promise<SiteFrame>): ErrorPages {
+/** Their links begin with `prefix`, the path of this server for its clients, because they are sent for any path. */
+export function errorPages(publicDir: string, frame: () => Promise<SiteFrame>, prefix: string): ErrorPages {
+  const root = `${prefix}/`
   const texts = remembered<string | undefined>(MOST_REMEMBERED)
   const pages = remembered<readonly KnownPage[]>(1)
 
@@ -46,17 +45,17 @@ export function errorPages(publicDir: string, frame: () => Promise<SiteFrame>): 
   return {
     async notFound(urlPath) {
       if (urlPath.startsWith(API)) return undefined
-      const page = (await frame()).notFound(ROOT)
+      const page = (await frame()).notFound(root)
       if (page === undefined) return undefined
-      const link = linkTo(await nearest(urlPath)).text
+      const link = linkTo(await nearest(urlPath), root).text
       // Not as a string: names may hold `$&`.
       return page.replace(NEAREST_MARK.text, () => link)
     },
-    dropped: async (file) => (await frame()).wrap(droppedPage(file), ROOT),
+    dropped: async (file) => (await frame()).wrap(droppedPage(file, root), root),
     withdrawn: (release) => textOf(`${releasePath(release)}/index.html`),
   }
 }
 
-function linkTo(page: KnownPage | undefined): Html {
-  return page === undefined ? html`` : html`<p>Did you mean <a href="/${page.path}">${page.name}</a>?</p>`
+function linkTo(page: KnownPage | undefined, root: string): Html {
+  return page === undefined ? html`` : html`<p>Did you mean <a href="${root}${page.path}">${page.name}</a>?</p>`
 }

@@ -6,6 +6,7 @@ import type { FindRelease } from '../../published/requested-release.ts'
 import type { DatasetInfoResponse, ListDatasetsResponse } from '../../schemas/datasets.ts'
 import { datasetInfo, datasetSummary } from '../dataset-info.ts'
 import { sendTaggedJson } from '../send.ts'
+import type { PathPrefix } from '../service-links.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
 /** As the rows of the dataset, its description refuses unknown parameters. */
@@ -14,10 +15,11 @@ export const DatasetsQuery = z.strictObject({})
 interface Datasets {
   findRelease: FindRelease
   older: Pick<OlderReleases, 'list' | 'hasHistory'>
+  prefix: PathPrefix
 }
 
 /** `GET /datasets` and `GET /datasets/rankings-daily/info`: what is published, from its own files (docs/api.md). */
-export function datasets(app: FastifyInstance, { findRelease, older }: Datasets): void {
+export function datasets(app: FastifyInstance, { findRelease, older, prefix }: Datasets): void {
   const typed = app.withTypeProvider<ZodTypeProvider>()
   const current = () => findRelease(undefined, { table: 'daily' })
 
@@ -26,7 +28,7 @@ export function datasets(app: FastifyInstance, { findRelease, older }: Datasets)
     url: '/datasets',
     schema: { querystring: DatasetsQuery },
     async handler(request, reply) {
-      const response: ListDatasetsResponse = { data: [datasetSummary(await current())], total_count: 1 }
+      const response: ListDatasetsResponse = { data: [datasetSummary(await current(), prefix)], total_count: 1 }
       return send(request, reply, response)
     },
   })
@@ -38,7 +40,7 @@ export function datasets(app: FastifyInstance, { findRelease, older }: Datasets)
     async handler(request, reply) {
       const dataset = await current()
       const listed = (await older.list()).filter(({ status }) => status !== 'withdrawn')
-      const surroundings = { releases: Math.max(1, listed.length), hasHistory: await older.hasHistory() }
+      const surroundings = { releases: Math.max(1, listed.length), hasHistory: await older.hasHistory(), prefix }
       const response: DatasetInfoResponse = { data: datasetInfo(dataset, surroundings) }
       return send(request, reply, response)
     },

@@ -8,6 +8,7 @@ import { CONTENT_TYPE_OF } from '../../published/formats.ts'
 import type { SiteFrame } from '../../published/site-frame.ts'
 import { DOCUMENT_HEADERS } from '../../published/static-answers.ts'
 import { type MadeText, madeText, sendMadeText } from '../made-text.ts'
+import type { OpenApiDocument } from '../openapi/document.ts'
 import { DESCRIPTION_PATH, DOCS_PATH, type PathPrefix, serviceLinks } from '../service-links.ts'
 
 /** The page loads its script, its styles and an icon from this server, and asks this server alone. */
@@ -45,7 +46,7 @@ interface OpenApi {
 /** `/openapi.json` and its page `/docs`, without a key. Generated on first use, because it takes about 30 ms. */
 export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenApi): void {
   const document = once(async () => (await import('../openapi/document.ts')).openApiDocument())
-  const json = once(async () => madeText(JSON.stringify(await document())))
+  const json = once(async () => madeText(JSON.stringify(below(prefix, await document()))))
   const pages = remembered<MadeText>(1)
   const link = serviceLinks(prefix)
 
@@ -92,6 +93,11 @@ export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenA
       handler: async (request, reply) => sendMadeText(request, reply, contentType, await text()),
     })
   }
+}
+
+/** The page does not need it, because its links are relative. */
+function below(prefix: PathPrefix, document: OpenApiDocument): OpenApiDocument {
+  return { ...document, servers: document.servers.map(({ url }) => ({ url: prefix + url })) }
 }
 
 function once<T>(make: () => T): () => T {

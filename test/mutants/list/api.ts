@@ -228,4 +228,12 @@ export const api: Mutant[] = [
     replace: "if (stamp !== '') return BARE",
     tests: ['test/server/openapi.test.ts'],
   },
+  {
+    name: 'details-beside-the-path',
+    promise: 'With PATH_PREFIX, `links.details` leads below the path of the proxy.',
+    file: 'server/api/routes/embeddings-models.ts',
+    find: 'startsWith(API) ? prefix + links.details',
+    replace: 'startsWith(API) ? links.details',
+    tests: ['test/server/prefix.test.ts'],
+  },
 ]
