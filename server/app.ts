@@ -16,14 +16,18 @@ import { acceptJsonAlone } from './api/json-body.ts'
 import { type LogTarget, RequestLog, requestFields } from './api/logging.ts'
 import { decodableUrl, KnownMethods, originForm } from './api/methods.ts'
 import { NO_RATE_LIMITS, rateLimits } from './api/rate-limits.ts'
+import { apiCatalogRoute } from './api/routes/api-catalog.ts'
+import { datasets } from './api/routes/datasets.ts'
 import { embeddingsModels } from './api/routes/embeddings-models.ts'
 import { health } from './api/routes/health.ts'
 import { currentKey } from './api/routes/key.ts'
+import { modelEndpoints } from './api/routes/model-endpoints.ts'
 import { openApi } from './api/routes/openapi.ts'
 import { presetRoutes } from './api/routes/presets.ts'
 import { rankingChanges } from './api/routes/ranking-changes.ts'
 import { rankingsDaily } from './api/routes/rankings-daily.ts'
 import { type SmallFile, staticFiles } from './api/routes/static-files.ts'
+import type { PathPrefix } from './api/service-links.ts'
 import { keepOpenForUnreadBody } from './api/unread-body.ts'
 import { NO_JSON_SCHEMA, validateWithZod } from './api/validation.ts'
 import type { RateLimitSettings, TrustProxy } from './base/config.ts'
@@ -37,6 +41,7 @@ import { type Loaders, olderReleases } from './published/older-releases.ts'
 import { type PublicFiles, publicFiles } from './published/public-files.ts'
 import { loadRelease } from './published/release-loader.ts'
 import { releaseFinder } from './published/requested-release.ts'
+import { siteFrame } from './published/site-frame.ts'
 import { syntheticFiles } from './published/synthetic-files.ts'
 import { embeddingsCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
@@ -61,6 +66,7 @@ export interface AppDependencies extends Partial<Loaders> {
   clock: () => Date
   asOf?: Date | undefined
   trustProxy?: TrustProxy
+  prefix?: PathPrefix
   rateLimitSettings?: RateLimitSettings
   connectionLimits?: Partial<ConnectionLimits> | undefined
   log: LogTarget
@@ -76,7 +82,7 @@ const LONGEST_PATH_PARAMETER = 16_384
  * `toEnvelope` formats all errors. Checks run in the order of API.md: 404, 405, 401, 429, the rest.
  */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
-  const { store, publicDir, usageFile, clock, asOf, trustProxy = false, log } = dependencies
+  const { store, publicDir, usageFile, clock, asOf, trustProxy = false, prefix = '', log } = dependencies
   const limitsOfConnections = { ...CONNECTION_LIMITS, ...dependencies.connectionLimits }
   const { headMs, requestMs, idleMs, stalledMs, checkEveryMs } = limitsOfConnections
   const app = fastify({
@@ -121,6 +127,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const counter = store.isShared ? sharedQuotas(store) : countHere()
   const limits = rateLimits(dependencies.rateLimitSettings ?? NO_RATE_LIMITS, clock, counter)
   const files = publicFiles(publicDir)
+  const frame = siteFrame(publicDir)
   const methods = new KnownMethods()
   const refuseUnrouted = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {
     methodsOf(request, methods, files)
@@ -161,7 +168,10 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.addHook('onClose', older.stop)
 
   app.register(async (scope) => health(scope, { store, releases }))
-  app.register(async (scope) => openApi(scope))
+  app.register(async (scope) => {
+    apiCatalogRoute(scope, { prefix })
+    openApi(scope, { releases, frame, prefix })
+  })
   app.register(async (scope) => {
     scope.addHook('onRequest', (request, reply, done) => {
       // The wildcard also matches GET of paths whose own routes have no GET.
@@ -172,20 +182,24 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       files,
       memory: fileMemory<SmallFile>(publicDir, MOST_BYTES_OF_FILES),
       isSynthetic: syntheticFiles(publicDir),
-      errorPages: errorPages(publicDir),
+      errorPages: errorPages(publicDir, frame, prefix),
+      prefix,
     })
   })
   app.register(
     async (api) => {
       const findKey = apiKeys(store).findByHash
       const { countBadKey } = limits
+      const catalogue = embeddingsCatalogue(store)
       api.addHook('onRequest', authenticate({ storeState: () => store.state(), findKey, clock, countBadKey }))
       if (limits.countRequest !== undefined) api.addHook('onRequest', limits.countRequest)
       currentKey(api, { store, usage, now: () => asOf ?? clock() })
-      embeddingsModels(api, { catalogue: embeddingsCatalogue(store) })
+      embeddingsModels(api, { catalogue, prefix })
+      modelEndpoints(api, { catalogue })
       presetRoutes(api, { presets: presets(store, clock), store })
+      datasets(api, { findRelease, older, prefix })
       rankingChanges(api, { findRelease })
-      rankingsDaily(api, { findRelease, now: () => asOf ?? clock() })
+      rankingsDaily(api, { findRelease, now: () => asOf ?? clock(), prefix })
     },
     { prefix: API },
   )

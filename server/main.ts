@@ -51,6 +51,7 @@ export async function startServer(
     clock: effects.clock,
     asOf: config.asOf,
     trustProxy: config.trustProxy,
+    prefix: config.pathPrefix,
     rateLimitSettings: config.rateLimits,
     connectionLimits,
     log: { level: config.logLevel, stream: log },

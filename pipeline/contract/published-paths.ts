@@ -26,6 +26,8 @@ export const ICEBERG_PATH = `${ICEBERG_FOLDER}/metadata/v1.metadata.json`
 export const CROISSANT_PATH = `${DATASET_PATH}/croissant.json`
 /** The page that lists what is in the folder of the dataset. */
 export const LISTING_PATH = `${DATASET_PATH}/index.html`
+/** The page about the API. A server answers this address itself. */
+export const API_PAGE_PATH = 'docs/index.html'
 /** The page for people who ask for something that is not there. Many static hosts send it without being told. */
 export const NOT_FOUND_PATH = '404.html'
 /** Where the server puts links to pages with similar addresses. */

@@ -2,6 +2,7 @@ import { escapeXml } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import {
   API_FILES,
+  API_PAGE_PATH,
   CATALOG_FILE,
   COVERAGE_PATH,
   HISTORY_PATHS,
@@ -58,7 +59,7 @@ ${words === undefined ? '' : `${inOneParagraph(words)}\n`}Licence: ${license.tit
 ${link('CSV', `${LATEST_PATH}/rankings-daily.csv`, 'all rows: date,model_permaslug,total_tokens')}${link('Parquet', `${LATEST_PATH}/rankings-daily.parquet`, 'the same rows, typed')}${tables === undefined ? '' : periods}${link('The last 31 days as JSON', API_FILES.rankings_daily, 'the answer of GET /api/v1/datasets/rankings-daily')}${link('Coverage', COVERAGE_PATH, 'status and revision of each day')}${link('Restatements', RESTATEMENTS_PATH, 'final numbers that have changed')}
 ## Optional
 
-${link('Catalogue', CATALOG_FILE, 'everything that is published, with sizes and checksums, and when to look again')}${link('Releases', INDEX_PATH, 'every release, in a chain of hashes')}${link('History', HISTORY_PATHS.parquet, 'what every release said: rows with valid_from <= NAME and valid_to > NAME or null')}${link('Embeddings models', API_FILES.embeddings_models, 'the answer of GET /api/v1/embeddings/models')}`
+${link('API', API_PAGE_PATH, 'any dates, models and periods, where a server runs; there openapi.json describes it')}${link('Catalogue', CATALOG_FILE, 'everything that is published, with sizes and checksums, and when to look again')}${link('Releases', INDEX_PATH, 'every release, in a chain of hashes')}${link('History', HISTORY_PATHS.parquet, 'what every release said: rows with valid_from <= NAME and valid_to > NAME or null')}${link('Embeddings models', API_FILES.embeddings_models, 'the answer of GET /api/v1/embeddings/models')}`
 }
 
 function oneLine(text: string): string {

@@ -1,3 +1,4 @@
+import { apiPage } from './api-page.ts'
 import { renderAssets } from './assets.ts'
 import { authorPages } from './author-page.ts'
 import type { Bundle } from './bundle.ts'
@@ -32,6 +33,7 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
     ...coveragePages(facts),
     ...changelogPages(facts),
     listingPage(facts),
+    apiPage(facts),
   ]
   // Search engines need not list these.
   const unlisted = [embedPage(facts, names), notFoundPage(manifest), ...tombstonePages(facts)]

@@ -1,4 +1,5 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { matchesEtag } from '../published/conditional.ts'
 import type { Answer } from '../published/dataset.ts'
 import { CONTENT_TYPE_OF } from '../published/formats.ts'
 import { type Head, headOf } from './common-headers.ts'
@@ -37,6 +38,13 @@ function sendJson(reply: FastifyReply, json: Buffer): void {
   const raw = begin(reply, 200, JSON_HEAD, json.length)
   if (reply.request.method === 'HEAD') raw.end()
   else raw.end(json)
+}
+
+/** Sends JSON for callers with a key, or 304. Caches may keep it and have to ask each time. */
+export function sendTaggedJson(request: FastifyRequest, reply: FastifyReply, etag: string, json: string): FastifyReply {
+  reply.headers({ etag, 'cache-control': 'private, no-cache', vary: 'Authorization' })
+  if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send()
+  return reply.header('content-type', CONTENT_TYPE_OF.json).send(json)
 }
 
 /** Sends a 304. */

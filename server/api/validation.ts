@@ -45,7 +45,8 @@ function issuesOf(issue: z.core.$ZodIssue, schema: z.ZodType): RequestIssue[] {
 
 function suggestion(name: string, known: readonly string[]): string {
   const meant = nearest(name, known)
-  return meant === undefined ? `this operation has ${known.join(', ')}` : `did you mean ${meant}?`
+  if (meant !== undefined) return `did you mean ${meant}?`
+  return `this operation has ${known.length === 0 ? 'no parameters' : known.join(', ')}`
 }
 
 function refuseJsonSchema(): never {

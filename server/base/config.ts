@@ -41,6 +41,8 @@ export interface ServerConfig {
   asOf: Date | undefined
   bootstrapKey: boolean
   trustProxy: TrustProxy
+  /** Empty, or a path without a slash at its end. */
+  pathPrefix: string
   rateLimits: RateLimitSettings
 }
 
@@ -94,6 +96,11 @@ function isAddressOrNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
 
+const PATH_PREFIX = z
+  .string()
+  .regex(/^(\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*\/?$/, { error: 'must be a path such as /tokens, without . and ..' })
+  .transform((path) => path.replace(/\/$/, ''))
+
 const RATE_LIMIT = z
   .string()
   .regex(/^\d{1,9}$/, { error: 'must be a whole number, 0 for no limit' })
@@ -124,6 +131,9 @@ export const ServerSettings = z.object({
     .describe('Print a first key when the store is new and `HOST` is loopback; 0 prints none.'),
   TRUST_PROXY: TRUST_PROXY.prefault('0').describe(
     'Whose `X-Forwarded-For` counts: that of the last *n* proxies, or of proxies at a comma list of addresses and networks; 0 trusts nobody.',
+  ),
+  PATH_PREFIX: PATH_PREFIX.prefault('/').describe(
+    'The path below which [a proxy](hosting.md#a-server-below-a-path) has this server. Links in answers begin with it.',
   ),
   RATE_LIMIT_PER_MINUTE: RATE_LIMIT.prefault('0').describe('Requests of a key in a minute; 0 is no limit.'),
   RATE_LIMIT_PER_DAY: RATE_LIMIT.prefault('0').describe(
@@ -160,6 +170,7 @@ export function readServerConfig(
     asOf: settings.AS_OF,
     bootstrapKey: settings.BOOTSTRAP_KEY,
     trustProxy: settings.TRUST_PROXY,
+    pathPrefix: settings.PATH_PREFIX,
     rateLimits: {
       perMinute: settings.RATE_LIMIT_PER_MINUTE,
       perDay: settings.RATE_LIMIT_PER_DAY,

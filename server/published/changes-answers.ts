@@ -5,13 +5,7 @@ import type { Dataset } from './dataset.ts'
 import type { Format } from './formats.ts'
 import type { Coding } from './negotiation.ts'
 import { changesBody, type RowsByDate } from './ranking-changes.ts'
-import {
-  CONTENT_HEADERS,
-  contentHashOf,
-  type RankingsAnswer,
-  rankingsHeaders,
-  rankingsTag,
-} from './rankings-answers.ts'
+import { contentHashOf, contentHeaders, type RankingsAnswer, rankingsHeaders, rankingsTag } from './rankings-answers.ts'
 
 /** Two releases that both have the table of a period. */
 export interface Comparison {
@@ -40,7 +34,11 @@ export function changesAnswers() {
       etag,
       headers: rankingsHeaders(to.manifest, { table, window: to.manifest }),
       tagIs: 'last',
-      contentHeaders: CONTENT_HEADERS[format][coding],
+      contentHeaders: contentHeaders(
+        format,
+        coding,
+        `rankings-${table}-changes_${meta.from.release}_${meta.to.release}`,
+      ),
       body: () => body,
     }
   }

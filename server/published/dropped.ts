@@ -45,12 +45,12 @@ export function dropped({ release, name, table }: DroppedFile): ApiError {
   })
 }
 
-/** The 410 for people, with the same. */
-export function droppedPage({ release, name, table }: DroppedFile): { title: string; main: Html } {
+/** The 410 for people, with the same. Its links begin with `root`. */
+export function droppedPage({ release, name, table }: DroppedFile, root: string): { title: string; main: Html } {
   const title = `Release ${release} was dropped`
   const main = html`<h1>${title}</h1>
-<p>It does not have <code>${name}</code> any more. Its <a href="/${releasePath(release)}/${MANIFEST_FILE}">manifest</a> and its
-documents are still there, and <a href="/${HISTORY_PATHS.parquet}">history.parquet</a> has its rows. In DuckDB:</p>
+<p>It does not have <code>${name}</code> any more. Its <a href="${root}${releasePath(release)}/${MANIFEST_FILE}">manifest</a> and its
+documents are still there, and <a href="${root}${HISTORY_PATHS.parquet}">history.parquet</a> has its rows. In DuckDB:</p>
 <pre>${historyQuery(release, table)}</pre>
 <p>Its data files can be made again, with the manifest in <code>releases/${release}/</code> beside the history:</p>
 <pre>${deriveCommand(release)}</pre>

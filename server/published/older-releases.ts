@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import type { ReleaseEntry, ReleaseName } from '../../pipeline/contract/manifest.ts'
-import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
+import { HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import type { Timestamp } from '../../pipeline/contract/ranking.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import { ApiError } from '../base/errors.ts'
@@ -19,6 +19,10 @@ export interface OlderReleases {
   find(name: ReleaseName): Promise<Dataset | undefined>
   /** The newest listed release at or before an instant that is not withdrawn, if any. */
   newestAt(instant: Timestamp): Promise<ReleaseName | undefined>
+  /** All listed releases, oldest first. */
+  list(): Promise<readonly ReleaseEntry[]>
+  /** Whether the table of all releases is published. */
+  hasHistory(): Promise<boolean>
   /** The first listed release that has tables of weeks and months and is not withdrawn, if any. */
   firstWithTables(): Promise<ReleaseName | undefined>
   stop(): Promise<void>
@@ -110,6 +114,8 @@ export function olderReleases(
     async firstWithTables() {
       return await firstStanding((await listed()).filter(({ tables }) => tables !== undefined))
     },
+    list: listed,
+    hasHistory: async () => (await sharedFingerprint(join(publicDir, HISTORY_PATHS.parquet))) !== undefined,
     stop: history.stop,
   }
 }

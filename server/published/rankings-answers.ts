@@ -57,7 +57,7 @@ function describe(dataset: Dataset, asked: TableWindow, format: Format, coding: 
     etag,
     headers: rankingsHeaders(manifest, { table, window }),
     tagIs: 'first',
-    contentHeaders: CONTENT_HEADERS[format][coding],
+    contentHeaders: contentHeaders(format, coding, windowName({ table, window })),
     body: () => {
       body ??= dataset.answer(table, window, format, coding)
       return body
@@ -65,15 +65,25 @@ function describe(dataset: Dataset, asked: TableWindow, format: Format, coding: 
   }
 }
 
-function contentHeadersOf(format: Format): Record<Coding, Record<string, string>> {
-  const identity = { 'content-type': CONTENT_TYPE_OF[format] }
+/** The headers of a body. What is not JSON is a file, which browsers save under this name, without an ending. */
+export function contentHeaders(format: Format, coding: Coding, fileName: string): Readonly<Record<string, string>> {
+  if (format === 'json') return JSON_HEADERS[coding]
+  return {
+    ...ofCoding({ 'content-type': CONTENT_TYPE_OF[format] })[coding],
+    'content-disposition': `attachment; filename="${fileName}.${format}"`,
+  }
+}
+
+function ofCoding(identity: Record<string, string>): Record<Coding, Readonly<Record<string, string>>> {
   return { identity, gzip: { ...identity, 'content-encoding': 'gzip' } }
 }
 
-export const CONTENT_HEADERS: Readonly<Record<Format, Record<Coding, Readonly<Record<string, string>>>>> = {
-  json: contentHeadersOf('json'),
-  csv: contentHeadersOf('csv'),
-  ndjson: contentHeadersOf('ndjson'),
+/** One object for all answers, whose lines are made once. */
+const JSON_HEADERS = ofCoding({ 'content-type': CONTENT_TYPE_OF.json })
+
+/** The name of a file with the rows of a window, without an ending. */
+export function windowName({ table, window: { start_date, end_date } }: TableWindow): string {
+  return `rankings-${table}_${start_date}_${end_date}`
 }
 
 /**

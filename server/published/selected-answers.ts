@@ -11,11 +11,12 @@ import type { Format } from './formats.ts'
 import type { Coding } from './negotiation.ts'
 import { type RankedRow, type RankedTable, rankedTable } from './ranked-table.ts'
 import {
-  CONTENT_HEADERS,
+  contentHeaders,
   type RankingsAnswer,
   rankingsHeaders,
   rankingsTag,
   type TableWindow,
+  windowName,
 } from './rankings-answers.ts'
 import { type CellContext, jsonTail, rowsText } from './selected-text.ts'
 import { type Field, type RowSelection, selectRows } from './selection.ts'
@@ -68,7 +69,7 @@ export function selectedAnswers({ mostBytes }: { mostBytes?: number } = {}) {
       etag,
       headers: { ...headers, ...pageHeaders(headers, page, rows.length) },
       tagIs: 'first',
-      contentHeaders: CONTENT_HEADERS[format][coding],
+      contentHeaders: contentHeaders(format, coding, windowName(request)),
       body: () => body,
     }
   }

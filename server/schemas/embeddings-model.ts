@@ -20,7 +20,7 @@ const UnixSeconds = z
 
 const Path = z.string().regex(/^\/(?!\/)\S*$/, { error: 'must be a path that begins with one /' })
 
-const Architecture = z.looseObject({
+export const Architecture = z.looseObject({
   input_modalities: z.array(z.string()).meta({ examples: [['text', 'image']] }),
   output_modalities: z.array(z.string()).meta({ examples: [['embeddings']] }),
   modality: z.string().meta({ examples: ['text->embeddings'] }),

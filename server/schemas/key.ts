@@ -16,11 +16,15 @@ const RateLimit = z
   .object({ requests: z.int(), interval: z.string(), note: z.string() })
   .meta({ deprecated: true, description: 'Deprecated: says nothing, and clients ignore it.' })
 
+const Unlimited = z.int().min(-1).meta({ description: 'Always -1: this server knows no limit.' })
+
 const FreeModelDailyRequests = z
   .object({
-    limit: z.int().nonnegative().meta({ description: 'Requests that the account may make a day.' }),
-    remaining: z.int().nonnegative().meta({ description: '`limit` less `used`, never below 0.' }),
-    used: z.int().nonnegative().meta({ description: 'Requests that the account made so far on this UTC day.' }),
+    limit: Unlimited,
+    remaining: Unlimited,
+    used: z.int().nonnegative().meta({
+      description: 'Requests of the account on this UTC day, as far as the newest build has read them.',
+    }),
   })
   .meta({ description: 'Requests of the account for `:free` variants of models, without BYOK. UTC day.' })
 

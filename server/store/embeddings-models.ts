@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +13,11 @@ import type { Tables } from './tables.ts'
 /** A revision of the catalogue, in list order, with entries as JSON text. */
 export interface Catalogue {
   revision: number
-  entries: string[]
+  entries: readonly string[]
+  /** A hash of the entries. Stores may give equal revisions to different entries. */
+  hash: string
+  /** Models by their ids, and by canonical slugs: of those that share one, the first in the list. */
+  byName: ReadonlyMap<string, EmbeddingsModel>
 }
 
 export interface EmbeddingsCatalogue {
@@ -26,7 +31,7 @@ export interface EmbeddingsCatalogue {
 }
 
 export function embeddingsCatalogue(store: Store): EmbeddingsCatalogue {
-  let known: Catalogue = { revision: 0, entries: [] }
+  let known = catalogueOf(0, [])
 
   const revision = async () => {
     const row = await store.db.selectFrom('embeddings_catalogue').select('revision').executeTakeFirst()
@@ -40,7 +45,7 @@ export function embeddingsCatalogue(store: Store): EmbeddingsCatalogue {
       // Read the revision before the entries. If the catalogue is replaced in between, the next call reads newer
       // entries again. The other order could cache old entries under the new revision.
       const stored = await revision()
-      if (stored !== known.revision) known = { revision: stored, entries: await readEntries(store) }
+      if (stored !== known.revision) known = catalogueOf(stored, await readEntries(store))
       return known
     },
 
@@ -91,6 +96,16 @@ async function readCatalogue(path: string): Promise<EmbeddingsModel[]> {
     if (!(error instanceof CatalogueError)) throw error
     throw new StoreError(`the store cannot be filled from ${path}:\n${error.message}`, { cause: error })
   }
+}
+
+function catalogueOf(revision: number, entries: readonly string[]): Catalogue {
+  const models = entries.map((entry): EmbeddingsModel => JSON.parse(entry))
+  return { revision, entries, hash: hash('sha256', entries.join()).slice(0, 32), byName: byNames(models) }
+}
+
+function byNames(models: readonly EmbeddingsModel[]): Map<string, EmbeddingsModel> {
+  const slugs = models.toReversed().map((model) => [model.canonical_slug, model] as const)
+  return new Map([...slugs, ...models.map((model) => [model.id, model] as const)])
 }
 
 async function readEntries(store: Store): Promise<string[]> {

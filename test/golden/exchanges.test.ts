@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { expect, it, vi } from 'vitest'
 import { releaseName, releasePath } from '../../pipeline/contract/manifest.ts'
 import { faultOf } from '../support/published-schemas.ts'
+import { DatasetInfoResponse } from '../../server/schemas/datasets.ts'
 import { exchange, type WireAnswer } from '../support/wire.ts'
 import { buildHistory, RELEASES } from './history.ts'
 import { goldenStore, serveGolden } from './server.ts'
@@ -46,7 +47,28 @@ it('answers every recorded request with the recorded bytes, as /openapi.json say
   }
   expect(sent).toBeGreaterThanOrEqual(404)
   await expectPublishedChanges(workspace.publicDir, port, secrets.limited)
+  await expectDatasetInfo(workspace.publicDir, port, secrets.limited)
 })
+
+/** The description of the dataset names files that are there, and says what the published ones say. */
+async function expectDatasetInfo(publicDir: string, port: number, secret: string): Promise<void> {
+  const headers = { authorization: `Bearer ${secret}` }
+  const get = (url: string) => fetch(`http://127.0.0.1:${port}${url}`, { headers })
+  const json = await (await get('/api/v1/datasets/rankings-daily/info')).json()
+  const { data } = DatasetInfoResponse.parse(json)
+  expect({ data }).toEqual(json)
+  const { releases } = JSON.parse(await readFile(join(publicDir, data.releases.url), 'utf8'))
+  const standing = releases.filter(({ status }: { status: string }) => status !== 'withdrawn')
+  expect(standing.length).toBeLessThan(releases.length)
+  expect(data.releases).toMatchObject({ current: standing.at(-1).release, count: standing.length })
+  const { days } = JSON.parse(await readFile(join(publicDir, data.coverage.url), 'utf8'))
+  const missing = days.filter(({ status }: { status: string }) => status === 'missing')
+  expect(data.coverage.missing).toEqual(missing.map(({ date }: { date: string }) => date))
+  expect(data.tables.map(({ files }) => files.length)).toEqual([5, 5, 5])
+  const urls = [...JSON.stringify(json).matchAll(/"(?:\w+_)?url":"(\/[^"]+)"/g)].map(([, url = '']) => url)
+  expect(urls.length).toBe(24)
+  for (const url of urls) expect((await get(url)).status, url).toBe(200)
+}
 
 /** What differs between the last two releases is what the last one published. */
 async function expectPublishedChanges(publicDir: string, port: number, secret: string): Promise<void> {

@@ -16,6 +16,7 @@ test('uses the defaults without settings', () => {
     asOf: undefined,
     bootstrapKey: true,
     trustProxy: false,
+    pathPrefix: '',
     rateLimits: { perMinute: 0, perDay: 0, badKeysPerMinute: 0 },
   })
 })
@@ -31,6 +32,7 @@ test('reads every setting, and prefers flags over the environment', () => {
     AS_OF: '2026-11-20T00:12:00.999Z',
     BOOTSTRAP_KEY: '0',
     TRUST_PROXY: '10.0.0.0/8, ::1',
+    PATH_PREFIX: '/some/tokens/',
     RATE_LIMIT_PER_MINUTE: '30',
     RATE_LIMIT_PER_DAY: '500',
     RATE_LIMIT_BAD_KEYS_PER_MINUTE: '10',
@@ -46,6 +48,7 @@ test('reads every setting, and prefers flags over the environment', () => {
     asOf: new Date('2026-11-20T00:12:00Z'),
     bootstrapKey: false,
     trustProxy: ['10.0.0.0/8', '::1'],
+    pathPrefix: '/some/tokens',
     rateLimits: { perMinute: 30, perDay: 500, badKeysPerMinute: 10 },
   })
 })
@@ -72,6 +75,9 @@ test.each([
   ['TRUST_PROXY', 'proxy.example.org'],
   ['TRUST_PROXY', '10.0.0.0/33'],
   ['TRUST_PROXY', '10.0.0.1,'],
+  ['PATH_PREFIX', 'tokens'],
+  ['PATH_PREFIX', '//evil.example'],
+  ['PATH_PREFIX', '/a/../b'],
   ['RATE_LIMIT_PER_MINUTE', '-1'],
   ['RATE_LIMIT_PER_DAY', '1.5'],
   ['RATE_LIMIT_BAD_KEYS_PER_MINUTE', 'off'],

@@ -1,9 +1,12 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type JsonSchema, SCHEMAS } from '../../server/api/openapi/components.ts'
 import { openApiDocument } from '../../server/api/openapi/document.ts'
 import { OPERATIONS } from '../../server/api/openapi/operations.ts'
 import { ErrorEnvelope } from '../../server/schemas/error-envelope.ts'
 import { testApp } from '../support/app.ts'
+import { publish, sampleRows } from '../support/publish.ts'
 
 const API = '/api/v1'
 const document = openApiDocument()
@@ -117,16 +120,19 @@ describe('GET /openapi.json', () => {
     expect(answer.json()).toEqual(JSON.parse(JSON.stringify(document)))
   })
 
-  test.each(['/openapi.json', '/docs', '/docs.css'])('%s: 304 while its tag is current, HEAD as GET', async (url) => {
-    const { app } = await testApp()
-    const answer = await app.inject(url)
-    const { etag } = answer.headers
-    const again = await app.inject({ url, headers: { 'if-none-match': String(etag) } })
-    expect([again.statusCode, again.body]).toEqual([304, ''])
-    const head = await app.inject({ method: 'HEAD', url })
-    expect([head.statusCode, head.body, head.headers.etag]).toEqual([200, '', etag])
-    expect(head.headers['content-length']).toBe(String(Buffer.byteLength(answer.body)))
-  })
+  test.each(['/openapi.json', '/docs', '/docs.css', '/docs.js'])(
+    '%s: 304 while its tag is current, HEAD as GET',
+    async (url) => {
+      const { app } = await testApp()
+      const answer = await app.inject(url)
+      const { etag } = answer.headers
+      const again = await app.inject({ url, headers: { 'if-none-match': String(etag) } })
+      expect([again.statusCode, again.body]).toEqual([304, ''])
+      const head = await app.inject({ method: 'HEAD', url })
+      expect([head.statusCode, head.body, head.headers.etag]).toEqual([200, '', etag])
+      expect(head.headers['content-length']).toBe(String(Buffer.byteLength(answer.body)))
+    },
+  )
 })
 
 describe('GET /docs', () => {
@@ -153,22 +159,59 @@ describe('GET /docs', () => {
     expect(targets.filter((target) => !ids.has(target))).toEqual([])
   })
 
-  test('loads its style from this server and nothing else, and runs no script', async () => {
+  test('loads its style and its script from this server and nothing else, and asks it alone', async () => {
     const { app } = await testApp()
     const { headers, body } = await app.inject('/docs')
-    expect(headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self';/)
-    expect(body.match(/<(script|link|img|iframe|style)\b[^>]*>/g)).toEqual(['<link rel="stylesheet" href="/docs.css">'])
+    expect(headers['content-security-policy']).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
+    expect(body.match(/<(script|link|img|iframe|style)\b[^>]*>/g)).toEqual([
+      '<link rel="stylesheet" href="docs.css">',
+      '<script type="module" src="docs.js">',
+    ])
     expect(body).not.toMatch(/ (style|on\w+)=/)
     const style = await app.inject('/docs.css')
     expect(style.headers['content-type']).toBe('text/css; charset=utf-8')
     expect(style.body).not.toMatch(/url\(|@import/)
+    const script = await app.inject('/docs.js')
+    expect(script.headers['content-type']).toBe('text/javascript; charset=utf-8')
+    expect(script.body).not.toMatch(/innerHTML|insertAdjacentHTML|localStorage|sessionStorage|cookie/)
+  })
+
+  test('is in the frame of the published site, with the contact of its publisher', async () => {
+    const { app, publicDir } = await testApp()
+    const bare = await app.inject('/docs')
+    expect(bare.body).toContain('Ask the operator of this server.')
+    const links = '<link rel="stylesheet" href="/tokens/assets/site.css">\n<meta name="robots" content="noindex">\n'
+    const page = `<head><title>Not found</title>\n${links}</head><header><a href="/tokens/index.html">A</a></header><main id="main">404</main>`
+    await writeFile(join(publicDir, '404.html'), page)
+    await publish(publicDir, sampleRows({ days: 1 }))
+    await app.releases.check()
+    const framed = await app.inject('/docs')
+    expect(framed.headers.etag).not.toBe(bare.headers.etag)
+    expect(framed.body).toMatch(
+      /^<head><title>Tokenboard API<\/title>\n<link rel="stylesheet" href="assets\/site.css">\n<link/,
+    )
+    expect(framed.body).toContain(
+      '</head><header><a href="index.html">A</a></header><main id="main">\n<div class="docs">',
+    )
+    expect(framed.body).toContain('Ask Example (data@example.org).')
+  })
+
+  test.each(['/docs/', '/docs/index.html'])('%s leads there, below any path', async (url) => {
+    const { app } = await testApp()
+    const { statusCode, headers } = await app.inject(url)
+    expect([statusCode, headers.location]).toEqual([301, '../docs'])
   })
 
   test('repeats nothing of the request, and shows examples for a shell', async () => {
     const { app } = await testApp()
     const { body } = await app.inject('/docs')
     expect((await app.inject({ url: '/docs?x=<b>', headers: { host: `"><script>'x` } })).body).toBe(body)
-    expect(body).toContain('curl -sS &quot;$SERVER/api/v1/key&quot; \\\n  -H &quot;Authorization: Bearer $KEY&quot;')
+    const url = 'http://127.0.0.1:8080/api/v1/key'
+    expect(body).toContain(`curl -sS &quot;${url}&quot; \\\n  -H &quot;Authorization: Bearer $TOKENBOARD_KEY&quot;`)
+    for (const language of ['curl', 'Python', 'JavaScript', 'R', 'Go'])
+      expect(body.split(`<summary>${language}</summary>`)).toHaveLength(OPERATIONS.length + 1)
   })
 })
 

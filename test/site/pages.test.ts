@@ -8,6 +8,7 @@ import type { CoverageDay } from '../../pipeline/contract/ledger.ts'
 import type { ReleaseEntry } from '../../pipeline/contract/manifest.ts'
 import { OTHER } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
+import { apiPage } from '../../pipeline/site/api-page.ts'
 import { renderAssets } from '../../pipeline/site/assets.ts'
 import { authorPages } from '../../pipeline/site/author-page.ts'
 import { changelogPages } from '../../pipeline/site/changelog.ts'
@@ -178,6 +179,7 @@ function weeks() {
 const SETS: [string, () => Page[]][] = [
   ['the pages of days', days],
   ['the listing of the dataset', listing],
+  ['the page of the API', () => [apiPage(siteFacts(WEEK))]],
   ['the pages of withdrawn releases', gone],
   ['the landing page with a history', landingWithHistory],
   ['the landing page without the day a week before', landingWithoutWeek],

@@ -1,5 +1,6 @@
 import { counted, formatInteger } from '../../base/numbers.ts'
 import { type Html, html } from '../../contract/html.ts'
+import { API_PAGE_PATH } from '../../contract/published-paths.ts'
 import { addDays } from '../../contract/utc-date.ts'
 import { isRuled } from '../../release/documents/disclosure.ts'
 import { dueDates } from '../catalog.ts'
@@ -15,6 +16,7 @@ export function hero(facts: SiteFacts): Html {
 <p class="lead">${publisher.description}</p>
 <p class="actions">
 ${quickDownloads(facts)}<a class="button" href="explore.html">Explore</a>
+<a class="button" href="${API_PAGE_PATH}">API</a>
 </p>
 </div>
 ${keyFacts(facts)}`

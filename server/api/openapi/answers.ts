@@ -5,6 +5,11 @@ import { schemaReference } from './components.ts'
 const HEADERS = {
   Allow: ['string', 'The methods that the path has.', 'GET, HEAD'],
   'Cache-Control': ['string', 'How long the answer may be kept, and by whom.', 'private, max-age=60'],
+  'Content-Disposition': [
+    'string',
+    'The name of the file. In answers that are not JSON.',
+    'attachment; filename="rankings-daily_2026-11-19_2026-11-19.csv"',
+  ],
   ETag: [
     'string',
     'Strong tag of the bytes, for If-None-Match.',

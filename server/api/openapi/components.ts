@@ -1,5 +1,12 @@
 import { z } from 'zod'
 import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
+import {
+  DatasetInfo,
+  DatasetInfoResponse,
+  DatasetSummary,
+  DatasetTable,
+  ListDatasetsResponse,
+} from '../../schemas/datasets.ts'
 import { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
 import { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { Budget, CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
@@ -19,6 +26,7 @@ import { ToolChoice } from '../../schemas/message-request/tool-choice.ts'
 import { Tool } from '../../schemas/message-request/tools.ts'
 import { Trace } from '../../schemas/message-request/tracking.ts'
 import { ServerToolUserLocation, UserLocation } from '../../schemas/message-request/user-location.ts'
+import { ModelEndpoints, ModelEndpointsResponse } from '../../schemas/model-endpoints.ts'
 import {
   ListPresetsResponse,
   ListPresetVersionsResponse,
@@ -47,8 +55,15 @@ export const SCHEMAS = {
   RankingChangesResponse,
   RankingChange,
   ComparedRelease,
+  ListDatasetsResponse,
+  DatasetSummary,
+  DatasetInfoResponse,
+  DatasetInfo,
+  DatasetTable,
   ListEmbeddingsModelsResponse,
   EmbeddingsModel,
+  ModelEndpointsResponse,
+  ModelEndpoints,
   PresetResponse,
   PresetVersionResponse,
   ListPresetsResponse,

@@ -1,8 +1,10 @@
 import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../../../pipeline/contract/canonical-csv.ts'
 import { CHANGE_COLUMNS } from '../../../pipeline/contract/change-log.ts'
 import type { RankingResponse } from '../../../pipeline/contract/ranking.ts'
-import type { ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
+import type { DatasetInfoResponse, DatasetSummary, ListDatasetsResponse } from '../../schemas/datasets.ts'
+import type { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
 import type { Budget, CurrentKeyResponse } from '../../schemas/key.ts'
+import type { ModelEndpointsResponse } from '../../schemas/model-endpoints.ts'
 import type {
   ListPresetsResponse,
   ListPresetVersionsResponse,
@@ -82,41 +84,47 @@ export const currentKeyResponse: CurrentKeyResponse = {
     workspace_id: preset.workspace_id,
     organization_id: null,
     allowed_data_regions: ['global'],
-    free_model_daily_requests: { limit: 1000, remaining: 958, used: 42 },
+    free_model_daily_requests: { limit: -1, remaining: -1, used: 42 },
     budgets: [budget],
     effective_budget: budget,
   },
 }
 
+const embeddingsModel: EmbeddingsModel = {
+  id: 'qwen/qwen3-embedding-8b',
+  canonical_slug: 'qwen/qwen3-embedding-8b',
+  name: 'Qwen: Qwen3 Embedding 8B',
+  description: 'The largest text embeddings model of the Qwen3 family.',
+  created: 1761662922,
+  context_length: 32_000,
+  architecture: {
+    input_modalities: ['text'],
+    output_modalities: ['embeddings'],
+    modality: 'text->embeddings',
+    instruct_type: null,
+    tokenizer: 'Qwen3',
+  },
+  pricing: { prompt: '0.00000001', completion: '0', image: '0', request: '0' },
+  top_provider: { context_length: 32_000, is_moderated: false, max_completion_tokens: null },
+  links: { details: '/api/v1/models/qwen/qwen3-embedding-8b/endpoints' },
+  supported_parameters: [],
+  supported_voices: null,
+  default_parameters: null,
+  per_request_limits: null,
+  expiration_date: null,
+  knowledge_cutoff: null,
+}
+
 export const listEmbeddingsModelsResponse: ListEmbeddingsModelsResponse = {
-  data: [
-    {
-      id: 'qwen/qwen3-embedding-8b',
-      canonical_slug: 'qwen/qwen3-embedding-8b',
-      name: 'Qwen: Qwen3 Embedding 8B',
-      description: 'The largest text embeddings model of the Qwen3 family.',
-      created: 1761662922,
-      context_length: 32_000,
-      architecture: {
-        input_modalities: ['text'],
-        output_modalities: ['embeddings'],
-        modality: 'text->embeddings',
-        instruct_type: null,
-        tokenizer: 'Qwen3',
-      },
-      pricing: { prompt: '0.00000001', completion: '0', image: '0', request: '0' },
-      top_provider: { context_length: 32_000, is_moderated: false, max_completion_tokens: null },
-      links: { details: '/api/v1/models/qwen/qwen3-embedding-8b/endpoints' },
-      supported_parameters: [],
-      supported_voices: null,
-      default_parameters: null,
-      per_request_limits: null,
-      expiration_date: null,
-      knowledge_cutoff: null,
-    },
-  ],
+  data: [embeddingsModel],
   links: { next: '/api/v1/embeddings/models?offset=1&limit=1' },
   total_count: 26,
+}
+
+const { id, name, created, description, architecture } = embeddingsModel
+
+export const modelEndpointsResponse: ModelEndpointsResponse = {
+  data: { id, name, created, description, architecture, endpoints: [] },
 }
 
 export const rankingResponse: RankingResponse = {
@@ -175,3 +183,72 @@ insert,2026-11-19,other,,701234567890
 `
 
 export const rankingChangesNdjson = rankingChangesResponse.data.map((row) => `${JSON.stringify(row)}\n`).join('')
+
+const dataset: DatasetSummary = {
+  name: 'rankings-daily',
+  version: 'v1',
+  title: 'Tokens per model',
+  description: 'Tokens per model and UTC day of a gateway.',
+  synthetic: false,
+  release: '20261120T001200Z',
+  as_of: '2026-11-20T00:12:00Z',
+  start_date: '2025-01-01',
+  end_date: '2026-11-19',
+  license: {
+    name: 'CC-BY-4.0',
+    title: 'Creative Commons Attribution 4.0 International',
+    url: 'https://creativecommons.org/licenses/by/4.0/',
+  },
+  links: { info: '/api/v1/datasets/rankings-daily/info', rows: '/api/v1/datasets/rankings-daily' },
+}
+
+export const listDatasetsResponse: ListDatasetsResponse = { data: [dataset], total_count: 1 }
+
+const FOLDER = '/datasets/rankings-daily/v1'
+
+export const datasetInfoResponse: DatasetInfoResponse = {
+  data: {
+    ...dataset,
+    data_version: '1.42.0',
+    content_hash: `sha256:${'0f3a5c7e9b1d2468'.repeat(4)}`,
+    provisional_from: '2026-11-17',
+    publisher: { name: 'Example', url: 'https://data.example.com/', contact: 'data@example.com' },
+    attribution: 'Source: Example (https://data.example.com/), as of 2026-11-20T00:12:00Z.',
+    citation: {
+      bibtex_url: `${FOLDER}/releases/20261120T001200Z/citation.bib`,
+      cff_url: `${FOLDER}/releases/20261120T001200Z/CITATION.cff`,
+    },
+    coverage: {
+      start_date: '2025-01-01',
+      end_date: '2026-11-19',
+      days: 687,
+      missing: ['2025-12-25'],
+      url: `${FOLDER}/coverage.json`,
+    },
+    disclosure: null,
+    releases: { current: '20261120T001200Z', count: 317, url: `${FOLDER}/releases/index.json` },
+    tables: [
+      {
+        name: 'daily',
+        period: 'day',
+        start_date: '2025-01-01',
+        end_date: '2026-11-19',
+        rows: 35_037,
+        content_hash: `sha256:${'0f3a5c7e9b1d2468'.repeat(4)}`,
+        provisional_from: '2026-11-17',
+        schema: { type: 'object', required: ['date', 'model_permaslug', 'total_tokens'] },
+        rows_url: '/api/v1/datasets/rankings-daily',
+        files: [
+          {
+            format: 'parquet',
+            url: `${FOLDER}/releases/20261120T001200Z/rankings-daily.parquet`,
+            media_type: 'application/vnd.apache.parquet',
+            bytes: 212_345,
+            sha256: '5b1e8d3a7c2f9046'.repeat(4),
+          },
+        ],
+      },
+    ],
+    history: { parquet_url: `${FOLDER}/history.parquet`, csv_url: `${FOLDER}/history.csv.gz` },
+  },
+}

@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import { MEDIA_TYPE_OF } from '../../published/formats.ts'
 import { MESSAGE_REQUEST_EXAMPLE } from '../../schemas/message-request/index.ts'
+import { ModelEndpointsPath } from '../../schemas/model-endpoints.ts'
+import { DatasetsQuery } from '../routes/datasets.ts'
 import { ListEmbeddingsModelsQuery } from '../routes/embeddings-models.ts'
 import { MessageHeaders, PresetPath, PresetsQuery, VersionPath } from '../routes/presets.ts'
 import { RankingChangesQuery } from '../routes/ranking-changes.ts'
@@ -47,12 +49,16 @@ const RANKING_HEADERS: Operation['answer']['headers'] = [
   'ETag',
   'Last-Modified',
   'Cache-Control',
+  'Content-Disposition',
   'Vary',
   'Link',
   'X-Attribution',
   'X-Content-Hash',
   'X-Dataset-Disclosure',
 ]
+
+/** Headers of answers that caches may keep and have to ask about. */
+const TAGGED_HEADERS: Operation['answer']['headers'] = ['ETag', 'Cache-Control', 'Vary']
 
 export const OPERATIONS: Operation[] = [
   {
@@ -70,6 +76,41 @@ export const OPERATIONS: Operation[] = [
       headers: ['Cache-Control'],
     },
     errors: [],
+  },
+  {
+    operationId: 'listDatasets',
+    method: 'get',
+    path: '/datasets',
+    tag: 'Datasets',
+    summary: 'List datasets',
+    description: 'The datasets of this server, each with its current release. There is one.',
+    querystring: DatasetsQuery,
+    answer: {
+      schema: 'ListDatasetsResponse',
+      description: 'The datasets.',
+      example: examples.listDatasetsResponse,
+      headers: TAGGED_HEADERS,
+      has304: true,
+    },
+    errors: [400],
+  },
+  {
+    operationId: 'getRankingsDailyInfo',
+    method: 'get',
+    path: '/datasets/rankings-daily/info',
+    tag: 'Datasets',
+    summary: 'What the ranking dataset is',
+    description:
+      'License, attribution, coverage, tables with their schemas and files, releases and history: all that `manifest.json` of the current release and the list of releases say, in one answer.',
+    querystring: DatasetsQuery,
+    answer: {
+      schema: 'DatasetInfoResponse',
+      description: 'The dataset, as of its current release.',
+      example: examples.datasetInfoResponse,
+      headers: TAGGED_HEADERS,
+      has304: true,
+    },
+    errors: [400],
   },
   {
     operationId: 'getRankingsDaily',
@@ -143,8 +184,28 @@ export const OPERATIONS: Operation[] = [
       schema: 'ListEmbeddingsModelsResponse',
       description: 'The models of the page, the link to the next one and the total count.',
       example: examples.listEmbeddingsModelsResponse,
+      headers: TAGGED_HEADERS,
+      has304: true,
     },
     errors: [400],
+  },
+  {
+    operationId: 'listEndpoints',
+    method: 'get',
+    path: '/models/{author}/{slug}/endpoints',
+    tag: 'Embeddings',
+    summary: 'Get an embeddings model',
+    description:
+      'What the catalogue knows of an embeddings model, by its id or its canonical slug: `links.details` of a model leads here. The list of its endpoints is empty, because the catalogue does not know who serves it.',
+    params: ModelEndpointsPath,
+    answer: {
+      schema: 'ModelEndpointsResponse',
+      description: 'The model.',
+      example: examples.modelEndpointsResponse,
+      headers: TAGGED_HEADERS,
+      has304: true,
+    },
+    errors: [400, 404],
   },
   {
     operationId: 'listPresets',

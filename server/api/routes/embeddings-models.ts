@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { CONTENT_TYPE_OF } from '../../published/formats.ts'
+import type { EmbeddingsModel } from '../../schemas/embeddings-model.ts'
 import { DEFAULT_LIMIT, limitParameter, MOST_ENTRIES, OffsetParameter, type Page } from '../../schemas/pagination.ts'
 import type { EmbeddingsCatalogue } from '../../store/embeddings-models.ts'
+import { sendTaggedJson } from '../send.ts'
+import type { PathPrefix } from '../service-links.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
 export const ListEmbeddingsModelsQuery = z.object({
@@ -10,19 +12,29 @@ export const ListEmbeddingsModelsQuery = z.object({
   limit: limitParameter({ maximum: MOST_ENTRIES }),
 })
 
+interface Catalogued {
+  catalogue: EmbeddingsCatalogue
+  prefix: PathPrefix
+}
+
 /** `GET /embeddings/models` (SPECIFICATION.md § Endpoints 4, API.md). */
-export function embeddingsModels(app: FastifyInstance, { catalogue }: { catalogue: EmbeddingsCatalogue }): void {
+export function embeddingsModels(app: FastifyInstance, { catalogue, prefix }: Catalogued): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],
     url: '/embeddings/models',
     schema: { querystring: ListEmbeddingsModelsQuery },
     async handler(request, reply) {
-      const { entries } = await catalogue.current()
+      const { entries, hash } = await catalogue.current()
       const { offset, limit } = pageOf(request.query, entries.length)
       const end = offset + limit
-      const next = end < entries.length ? `${request.routeOptions.url}?offset=${end}&limit=${limit}` : null
-      reply.header('content-type', CONTENT_TYPE_OF.json)
-      return reply.send(body(entries.slice(offset, end), next, entries.length))
+      const next = end < entries.length ? `${prefix}${request.routeOptions.url}?offset=${end}&limit=${limit}` : null
+      const etag = `"${hash}-${offset}-${limit}"`
+      return sendTaggedJson(
+        request,
+        reply,
+        etag,
+        body(entries.slice(offset, end).map(withPrefix(prefix)), next, entries.length),
+      )
     },
   })
 }
@@ -31,6 +43,18 @@ export function embeddingsModels(app: FastifyInstance, { catalogue }: { catalogu
 function pageOf({ offset, limit }: z.infer<typeof ListEmbeddingsModelsQuery>, totalCount: number): Page {
   if (offset === undefined && limit === undefined) return { offset: 0, limit: totalCount }
   return { offset: offset ?? 0, limit: limit ?? DEFAULT_LIMIT }
+}
+
+const API = '/api/v1/'
+
+/** Entries link to this server by its own paths. */
+function withPrefix(prefix: PathPrefix): (entry: string) => string {
+  if (prefix === '') return (entry) => entry
+  return (entry) => {
+    const { links, ...model }: EmbeddingsModel = JSON.parse(entry)
+    const details = links.details.startsWith(API) ? prefix + links.details : links.details
+    return JSON.stringify({ ...model, links: { ...links, details } })
+  }
 }
 
 /** A `ListEmbeddingsModelsResponse`, joined from the stored JSON of its entries. */

@@ -11,8 +11,8 @@ import { endOfWindow, type LimitUse, limitUse, sumSpend } from '../../store/usag
 import { callerOf } from '../caller.ts'
 import { sendStored } from '../send.ts'
 
-/** The public service's limit for an account with credits. This server reports it but does not enforce it. */
-const FREE_MODEL_REQUESTS_PER_DAY = 1000
+/** Only the gateway knows a limit. SDKs require a number, and the API has this one for no limit elsewhere, too. */
+const NO_LIMIT = -1
 
 const MEMORY_BYTES = 8 * 2 ** 20
 
@@ -75,11 +75,7 @@ function describe(key: ApiKey, entries: readonly KeySpendEntry[], freeRequests: 
     workspace_id: key.workspace_id,
     organization_id: null,
     allowed_data_regions: ['global'],
-    free_model_daily_requests: {
-      limit: FREE_MODEL_REQUESTS_PER_DAY,
-      remaining: Math.max(0, FREE_MODEL_REQUESTS_PER_DAY - freeRequests),
-      used: freeRequests,
-    },
+    free_model_daily_requests: { limit: NO_LIMIT, remaining: NO_LIMIT, used: freeRequests },
     budgets: budget === null ? [] : [budget],
     effective_budget: budget,
   }

@@ -11,6 +11,7 @@ import { needsAuthors, selectedAnswers } from '../../published/selected-answers.
 import { windowResolver } from '../../published/windows.ts'
 import { queryParameter } from '../../schemas/combinators.ts'
 import { Period, ReleaseOrInstant } from '../../schemas/rankings.ts'
+import type { PathPrefix } from '../service-links.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 import { SELECTION_PARAMETERS, selectionOf } from './selection-parameters.ts'
 import { sendRanking } from './send-ranking.ts'
@@ -46,7 +47,7 @@ export const RankingsDailyQuery = z.strictObject({
 /** `GET /datasets/rankings-daily` (SPECIFICATION.md § Endpoints 5, API.md): the rows of a window, from memory. */
 export function rankingsDaily(
   app: FastifyInstance,
-  { findRelease, now }: { findRelease: FindRelease; now: () => Date },
+  { findRelease, now, prefix }: { findRelease: FindRelease; now: () => Date; prefix: PathPrefix },
 ): void {
   const windowOf = windowResolver(now)
   const windows = rankingsAnswers()
@@ -59,7 +60,7 @@ export function rankingsDaily(
     handler(request, reply) {
       const { query, headers } = request
       const asked = { table: TABLE_OF[query.period ?? 'day'], window: windowOf(query) }
-      const selection = selectionOf(query, app.prefix + PATH)
+      const selection = selectionOf(query, prefix + app.prefix + PATH)
       const format = query.format ?? preferredFormat(headers.accept)
       const takesGzip = prefersGzip(headers['accept-encoding'])
       const answerFrom = (dataset: Dataset) => {

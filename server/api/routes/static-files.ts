@@ -23,19 +23,23 @@ import type { IsSynthetic } from '../../published/synthetic-files.ts'
 import { withdrawn } from '../../published/tombstone.ts'
 import { type Head, headOf, linesOf } from '../common-headers.ts'
 import { sendFromMemory, sendUnchanged } from '../send.ts'
+import { type PathPrefix, serviceLinks } from '../service-links.ts'
 
 interface StaticFiles {
   files: PublicFiles
   memory: FileMemory<SmallFile>
   isSynthetic: IsSynthetic
   errorPages: ErrorPages
+  prefix: PathPrefix
 }
 
 /**
  * Serves `PUBLIC_DIR` at `/`: small files from memory, others as streams. Not with `@fastify/static`, which only knows
  * weak tags of size and time and opens a file again after `stat`: a switch in between would mix two releases.
  */
-export function staticFiles(app: FastifyInstance, { files, memory, isSynthetic, errorPages }: StaticFiles): void {
+export function staticFiles(app: FastifyInstance, options: StaticFiles): void {
+  const { files, memory, isSynthetic, errorPages, prefix } = options
+
   app.route({
     method: ['GET', 'HEAD'],
     url: '/*',
@@ -68,10 +72,11 @@ export function staticFiles(app: FastifyInstance, { files, memory, isSynthetic, 
     }
     if (found.kind === 'folder') {
       reply.header('cache-control', cachePolicy(path, { isSynthetic: synthetic }))
-      return reply.redirect(query === undefined ? `${path}/` : `${path}/?${query}`, 301)
+      return reply.redirect(`${prefix}${path}/${query === undefined ? '' : `?${query}`}`, 301)
     }
     const file = await files.open(found.path, codings)
     const answer = describeFile(path, file, { location: found.location, isSynthetic: synthetic })
+    if (path === '/') Object.assign(answer.headers, { link: serviceLinks(prefix) })
     if (file.size > LARGEST_SMALL_FILE) return await sendLarge(request, reply, answer, file)
     const small = withHeads(await readSmall(answer, file).finally(() => file.handle.close()))
     // Not synthetic files: once a real release replaces them, other cache headers apply.
@@ -93,7 +98,7 @@ export function staticFiles(app: FastifyInstance, { files, memory, isSynthetic, 
     if (!prefersPage(headers.accept)) throw error
     // The links of the page of a withdrawn release are relative.
     if (found.kind === 'withdrawn' && !isInFolder(path, `/${releasePath(found.release)}/`)) {
-      return reply.redirect(`/${releasePath(found.release)}/`, 302)
+      return reply.redirect(`${prefix}/${releasePath(found.release)}/`, 302)
     }
     reply.headers({ 'content-type': 'text/html; charset=utf-8', ...DOCUMENT_POLICIES })
     return reply.code(error.status).send(page)

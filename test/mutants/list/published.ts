@@ -297,4 +297,12 @@ export const published: Mutant[] = [
     replace: 'page >=',
     tests: ['test/server/exchanges.test.ts'],
   },
+  {
+    name: 'weeks-saved-as-days',
+    promise: 'Browsers save CSV under the name of its table and window.',
+    file: 'server/published/rankings-answers.ts',
+    find: '`rankings-${table}_${start_date}_${end_date}`',
+    replace: '`rankings-daily_${start_date}_${end_date}`',
+    tests: ['test/server/exchanges.test.ts'],
+  },
 ]

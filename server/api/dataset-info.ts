@@ -1,0 +1,93 @@
+import { type Manifest, releasePath } from '../../pipeline/contract/manifest.ts'
+import { COVERAGE_PATH, HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
+import { dataFiles } from '../../pipeline/contract/release-files.ts'
+import { firstProvisional, GRAINS, type Table, tableFacts, tablesIn } from '../../pipeline/contract/tables.ts'
+import { addDays, type UtcDate } from '../../pipeline/contract/utc-date.ts'
+import type { Dataset } from '../published/dataset.ts'
+import type { DatasetInfo, DatasetSummary, DatasetTable } from '../schemas/datasets.ts'
+import type { PathPrefix } from './service-links.ts'
+
+/** What the manifest does not say: how many releases there are, whether their history is published, and where. */
+export interface Surroundings {
+  releases: number
+  hasHistory: boolean
+  prefix: PathPrefix
+}
+
+const ROWS_PATH = 'api/v1/datasets/rankings-daily'
+
+export function datasetSummary({ manifest }: Dataset, prefix: PathPrefix): DatasetSummary {
+  const { publisher, license, dataset, version, synthetic, release, as_of, start_date, end_date } = manifest
+  const { title, description } = publisher
+  return {
+    name: dataset,
+    version,
+    title,
+    description,
+    synthetic,
+    release,
+    as_of,
+    start_date,
+    end_date,
+    license: { name: license.name, title: license.title, url: license.path },
+    links: { info: `${prefix}/${ROWS_PATH}/info`, rows: `${prefix}/${ROWS_PATH}` },
+  }
+}
+
+export function datasetInfo(dataset: Dataset, { releases, hasHistory, prefix }: Surroundings): DatasetInfo {
+  const urlOf = (path: string) => `${prefix}/${path}`
+  const { manifest } = dataset
+  const { name, url, contact } = manifest.publisher
+  const { release, start_date, end_date, days, content_hash, provisional_from, attribution } = manifest
+  /** Of a file of the release, if it has it. */
+  const fileUrl = (name: string) =>
+    manifest.files.some(({ path }) => path === name) ? urlOf(`${releasePath(release)}/${name}`) : null
+  return {
+    ...datasetSummary(dataset, prefix),
+    data_version: manifest.data_version ?? null,
+    content_hash,
+    provisional_from,
+    publisher: { name, url, contact },
+    attribution,
+    citation: { bibtex_url: fileUrl('citation.bib'), cff_url: fileUrl('CITATION.cff') },
+    coverage: { start_date, end_date, days, missing: missingDates(dataset), url: urlOf(COVERAGE_PATH) },
+    disclosure: manifest.disclosure ?? null,
+    releases: { current: release, count: releases, url: urlOf(INDEX_PATH) },
+    tables: tablesIn(manifest).map((table) => describeTable(manifest, table, urlOf)),
+    history: hasHistory ? { parquet_url: urlOf(HISTORY_PATHS.parquet), csv_url: urlOf(HISTORY_PATHS.csv) } : null,
+  }
+}
+
+function describeTable(manifest: Manifest, table: Table, urlOf: (path: string) => string): DatasetTable {
+  const facts = tableFacts(manifest, table)
+  if (facts === undefined) throw new Error(`${manifest.release} has no ${table} table`)
+  const { start_date, end_date, rows, content_hash } = facts
+  const period = GRAINS[table]
+  const schema = table === 'daily' ? manifest.schema : manifest.tables?.schema
+  return {
+    name: table,
+    period,
+    start_date,
+    end_date,
+    rows,
+    content_hash,
+    provisional_from: firstProvisional(table, manifest),
+    schema: schema as DatasetTable['schema'],
+    rows_url: urlOf(table === 'daily' ? ROWS_PATH : `${ROWS_PATH}?period=${period}`),
+    files: dataFiles(table).flatMap(({ path, format }) => {
+      const file = manifest.files.find((each) => each.path === path)
+      if (file === undefined) return []
+      const { media_type, bytes, sha256 } = file
+      return [{ format, url: urlOf(`${releasePath(manifest.release)}/${path}`), media_type, bytes, sha256 }]
+    }),
+  }
+}
+
+/** Dates without rows between the first and the last date of a release. */
+function missingDates(dataset: Dataset): UtcDate[] {
+  const { start_date, end_date } = dataset.manifest
+  const published = new Set(dataset.dates('daily'))
+  const missing: UtcDate[] = []
+  for (let date = start_date; date <= end_date; date = addDays(date, 1)) if (!published.has(date)) missing.push(date)
+  return missing
+}
