@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../base/errors.ts'
 import { CONTENT_TYPE_OF } from '../../published/formats.ts'
+import { IdempotencyKey } from '../../schemas/idempotency-key.ts'
 import { parseMessageRequest } from '../../schemas/message-request/parse.ts'
 import { SessionId } from '../../schemas/message-request/tracking.ts'
 import { limitParameter, OffsetParameter } from '../../schemas/pagination.ts'
@@ -17,6 +18,7 @@ import { type StoreMemory, storeMemory } from '../../store/memory.ts'
 import type { Presets, VersionList } from '../../store/presets.ts'
 import type { Store } from '../../store/store.ts'
 import { callerOf, requireManagementKey } from '../caller.ts'
+import { idempotency, markReplayed, onceOf, otherBody } from '../idempotency.ts'
 import { sendStored } from '../send.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
@@ -28,6 +30,7 @@ const MEMORY_BYTES = 16 * 2 ** 20
 export const PresetPath = z.object({ slug: PresetSlug })
 export const VersionPath = z.object({ slug: PresetSlug, version: VersionNumber })
 export const MessageHeaders = z.looseObject({
+  'idempotency-key': IdempotencyKey.optional(),
   'x-session-id': SessionId.meta({ description: 'As `session_id` of the body, whose value wins.' }).optional(),
 })
 export const PresetsQuery = z.object({
@@ -46,15 +49,23 @@ export function presetRoutes(app: FastifyInstance, { presets, store }: { presets
 }
 
 function createVersion(app: FastifyInstance, presets: Presets): void {
+  const { onRequest, onSend } = idempotency('messages')
   app.withTypeProvider<ZodTypeProvider>().route({
     method: 'POST',
     url: '/presets/:slug/messages',
     bodyLimit: MAX_BODY_BYTES,
-    onRequest: requireManagementKey,
+    onRequest: [requireManagementKey, onRequest],
+    onSend,
     schema: { params: PresetPath, headers: MessageHeaders },
-    async handler(request): Promise<PresetResponse> {
+    async handler(request, reply): Promise<PresetResponse> {
+      const { slug } = request.params
       const content = parseMessageRequest(request.body)
-      return { data: await presets.addVersion(callerOf(request), request.params.slug, content) }
+      const once = onceOf(request)
+      if (once === undefined) return { data: await presets.addVersion(callerOf(request), slug, content) }
+      const result = await presets.addVersionOnce(callerOf(request), slug, content, once)
+      if (result === undefined) throw otherBody()
+      if (result.isReplayed) markReplayed(reply)
+      return { data: result.preset }
     },
   })
 }
