@@ -120,6 +120,81 @@ describe.each(VERSIONS)('SDK $version', ({ sdk, errors }) => {
     expect(data.designatedVersion?.systemPrompt).toBe('Be brief.\n\nBe kind.')
   })
 
+  test('creates versions from a chat completion and a responses request', async () => {
+    const { manager } = await start(sdk)
+    const chat = await manager.presets.createPresetsChatCompletions({
+      slug: 'agent',
+      chatRequest: {
+        model: 'acme/one',
+        messages: [
+          { role: 'system', content: 'Be brief.' },
+          { role: 'developer', content: [{ type: 'text', text: 'Be kind.' }] },
+          { role: 'user', content: [{ type: 'image_url', imageUrl: { url: 'https://example.org/a.png' } }] },
+          {
+            role: 'assistant',
+            toolCalls: [{ id: 'call_1', type: 'function', function: { name: 'clock', arguments: '{}' } }],
+          },
+          { role: 'tool', toolCallId: 'call_1', content: 'Friday' },
+        ],
+        maxCompletionTokens: 1024,
+        logitBias: { '50256': -100 },
+        responseFormat: { type: 'json_schema', jsonSchema: { name: 'answer', schema: { type: 'object' } } },
+        tools: [{ type: 'function', function: { name: 'clock' } }, { type: 'openrouter:datetime' }],
+        toolChoice: 'auto',
+        provider: { sort: 'price' },
+      },
+    })
+    expect(chat.data.designatedVersion).toMatchObject({
+      version: 1,
+      systemPrompt: 'Be brief.\n\nBe kind.',
+      config: {
+        model: 'acme/one',
+        max_completion_tokens: 1024,
+        logit_bias: { '50256': -100 },
+        response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' } } },
+        tools: [{ type: 'function', function: { name: 'clock' } }, { type: 'openrouter:datetime' }],
+        tool_choice: 'auto',
+        provider: { sort: 'price' },
+      },
+    })
+    const responses = await manager.presets.createPresetsResponses({
+      slug: 'agent',
+      responsesRequest: {
+        model: 'acme/two',
+        instructions: 'Be exact.',
+        input: [
+          { role: 'user', content: [{ type: 'input_text', text: 'Which day is it?' }] },
+          { type: 'function_call', callId: 'call_1', name: 'clock', arguments: '{}', id: 'item_1' },
+          { type: 'function_call_output', callId: 'call_1', output: 'Friday' },
+        ],
+        maxOutputTokens: 2048,
+        text: { verbosity: 'low' },
+        tools: [{ type: 'function', name: 'clock', parameters: { type: 'object' } }],
+      },
+    })
+    const { config, ...version } = responses.data.designatedVersion ?? {}
+    expect(version).toMatchObject({ version: 2, systemPrompt: 'Be exact.' })
+    // The SDK adds defaults.
+    expect(config).toMatchObject({
+      model: 'acme/two',
+      max_output_tokens: 2048,
+      text: { verbosity: 'low' },
+      tools: [{ type: 'function', name: 'clock', parameters: { type: 'object' } }],
+    })
+  })
+
+  test('repeats a request with an idempotency key', async () => {
+    const { manager } = await start(sdk)
+    const create = async (model: string) =>
+      await manager.presets.createPresetsMessages(
+        { slug: 'agent', messagesRequest: { model, messages: [] } },
+        { headers: { 'Idempotency-Key': 'one' } },
+      )
+    const first = await create('acme/one')
+    expect(await create('acme/one')).toEqual(first)
+    expect(await caught(create('acme/two'))).toBeInstanceOf(errors.ConflictResponseError)
+  })
+
   test('reads a version', async () => {
     const { manager, reader } = await start(sdk)
     const created = await manager.presets.createPresetsMessages({

@@ -7,7 +7,7 @@ import { presets } from '../../server/store/presets.ts'
 import type { Store } from '../../server/store/store.ts'
 import { NOW } from '../support/app.ts'
 import { assertEnvelope } from '../support/envelope.ts'
-import { PRESETS, type PresetClient, presetApp, REQUEST } from '../support/presets.ts'
+import { PRESETS, type PresetApp, type PresetClient, presetApp, REQUEST } from '../support/presets.ts'
 import { tries } from '../support/property.ts'
 import { blockWriters, storeUrl, testStore } from '../support/store.ts'
 
@@ -18,6 +18,7 @@ const CONTENT = { config: { model: 'acme/one' }, system_prompt: null }
 const REQUESTS = fc.record({
   server: fc.constantFrom(0, 1),
   apiKey: fc.constantFrom(0, 1),
+  operation: fc.constantFrom('messages', 'responses'),
   slug: fc.constantFrom('a', 'b'),
   idempotencyKey: fc.constantFrom(undefined, 'one', 'two'),
   model: fc.constantFrom('acme/one', 'acme/two'),
@@ -50,58 +51,65 @@ async function followsModel(steps: { hours: number; requests: Asked[] }[]): Prom
   const url = await storeUrl()
   const clock = () => new Date(now)
   const servers = await Promise.all([0, 1].map(async () => presetApp({ store: await testStore(url), clock })))
-  const [first, second] = servers
-  if (first === undefined || second === undefined) throw new Error('there are two servers')
-  const headers = [first.ada.headers, second.ada.headers]
   const remembered = new Map<string, Remembered>()
   const made: Record<string, number> = { a: 0, b: 0 }
   for (const { hours, requests } of steps) {
     now += hours * HOUR_MS
-    const asked = requests.map(async (request) => {
-      const { server, apiKey, slug, idempotencyKey, model } = request
-      const answer = await (servers[server] ?? first).app.inject({
-        method: 'POST',
-        url: `${PRESETS}/${slug}/messages`,
-        headers: { ...headers[apiKey], ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) },
-        payload: { model, messages: [] },
-      })
-      return {
-        ...request,
-        status: answer.statusCode,
-        body: answer.body,
-        isReplayed: !!answer.headers['idempotency-replayed'],
-      }
-    })
-    const byName = Map.groupBy(await Promise.all(asked), ({ apiKey, slug, idempotencyKey }) =>
-      idempotencyKey === undefined ? undefined : [apiKey, slug, idempotencyKey].join(),
-    )
-    for (const [name, answers] of byName) {
-      const known = name === undefined ? undefined : remembered.get(name)
+    const answers = await Promise.all(requests.map((request) => ask(servers, request)))
+    for (const { slug, isNew } of answers) if (isNew) made[slug] = (made[slug] ?? 0) + 1
+    for (const [name, ofName] of Map.groupBy(answers, nameOf)) {
+      const known = remembered.get(name)
       const valid = known !== undefined && known.until > now ? known : undefined
-      const fresh = answers.filter(({ status, isReplayed }) => status === 200 && !isReplayed)
-      for (const { slug } of fresh) made[slug] = (made[slug] ?? 0) + 1
-      if (name === undefined) {
-        expect(fresh).toHaveLength(answers.length)
-        continue
-      }
-      expect(fresh).toHaveLength(valid === undefined ? 1 : 0)
-      const [winner = valid] = fresh
-      if (winner === undefined) throw new Error('a request has an answer')
-      if (valid === undefined) remembered.set(name, { ...winner, until: now + 24 * HOUR_MS })
-      for (const { status, model, body } of answers) {
-        if (status === 200) expect([model, body]).toEqual([winner.model, winner.body])
-        else if (model === winner.model)
-          expect(body).toContain('"Another request with this Idempotency-Key is in progress')
-        else expect(body).toMatch(/"code":409,.*Idempotency-Key (was used with another body|is in progress)/)
-      }
-      // Alone, a request with the body of before gets the answer of before.
-      if (answers.length === 1) expect(answers[0]?.status).toBe(answers[0]?.model === winner.model ? 200 : 409)
+      if (name.endsWith(' ')) expect(ofName.filter(({ isNew }) => !isNew)).toEqual([])
+      else remembered.set(name, { until: now + 24 * HOUR_MS, ...expectOnce(ofName, valid) })
     }
   }
   for (const [slug, count] of Object.entries(made)) {
-    const answer = await first.ada.get(`/${slug}/versions?limit=1`)
-    expect(answer.statusCode === 404 ? 0 : answer.json().total_count, slug).toBe(count)
+    const answer = await servers[0]?.ada.get(`/${slug}/versions?limit=1`)
+    expect(answer?.json().total_count ?? 0, slug).toBe(count)
   }
+}
+
+interface Answered extends Asked {
+  status: number
+  body: string
+  isNew: boolean
+}
+
+async function ask(servers: PresetApp[], request: Asked): Promise<Answered> {
+  const { server, apiKey, operation, slug, idempotencyKey, model } = request
+  const answer = await servers[server]?.app.inject({
+    method: 'POST',
+    url: `${PRESETS}/${slug}/${operation}`,
+    headers: {
+      ...servers[apiKey]?.ada.headers,
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    },
+    payload: { model, messages: [] },
+  })
+  if (answer === undefined) throw new Error('there are two servers')
+  const { statusCode: status, body, headers } = answer
+  return { ...request, status, body, isNew: status === 200 && headers['idempotency-replayed'] === undefined }
+}
+
+function nameOf({ apiKey, operation, slug, idempotencyKey }: Asked): string {
+  return `${apiKey} ${operation} ${slug} ${idempotencyKey ?? ''}`
+}
+
+/** Answers to requests of one name that were sent at once. Returns what the name stands for from now on. */
+function expectOnce(answers: Answered[], valid: Remembered | undefined): Pick<Remembered, 'model' | 'body'> {
+  const fresh = answers.filter(({ isNew }) => isNew)
+  expect(fresh).toHaveLength(valid === undefined ? 1 : 0)
+  const [first = valid] = fresh
+  if (first === undefined) throw new Error('a request has an answer')
+  for (const { status, model, body } of answers) {
+    if (status === 200) expect([model, body]).toEqual([first.model, first.body])
+    else if (model === first.model) expect(body).toMatch(/"code":409,.*Another request with this Idempotency-Key/)
+    else expect(body).toMatch(/"code":409,.*Idempotency-Key (was used with another body|is in progress)/)
+  }
+  // Alone, a request gets the answer of before if it has the body of before.
+  if (answers.length === 1) expect(answers[0]?.status).toBe(answers[0]?.model === first.model ? 200 : 409)
+  return valid ?? first
 }
 
 const HEADERS = { 'idempotency-key': 'one', 'content-type': 'application/json' }

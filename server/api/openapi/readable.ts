@@ -20,12 +20,20 @@ function makeReadable(schema: JsonSchema, name: string, all: Components): void {
   if (schema.type === 'array') schema.items ??= {}
   loosen(schema)
   for (const branch of branchesOf(schema)) loosen(branch)
-  schema.anyOf &&= (schema.anyOf as JsonSchema[]).flatMap((branch) => branch.anyOf ?? [branch])
+  schema.anyOf &&= flat(schema.anyOf as JsonSchema[])
   for (const branch of branchesOf(schema)) branch.title = name + wordOf(branch)
   for (const [part, partName] of partsOf(schema, name)) makeReadable(part, partName, all)
   mergeNull(schema)
   for (const branch of branchesOf(schema)) if (branch.type === 'object') moveOut(branch, all)
   if (schema.oneOf !== undefined) discriminate(schema, all)
+}
+
+/** Branches of unions within a union, where their names would not tell them from other objects. */
+function flat(branches: JsonSchema[]): JsonSchema[] {
+  const hasObject = branches.some(({ type }) => type === 'object')
+  return branches.flatMap(({ anyOf, oneOf, ...branch }) => {
+    return (anyOf ?? (hasObject ? oneOf : undefined) ?? [{ ...branch, ...(oneOf && { oneOf }) }]) as JsonSchema[]
+  })
 }
 
 /** Says which property tells the branches apart: some generators find the branch of a value by it alone. */
@@ -34,7 +42,7 @@ function discriminate(schema: JsonSchema, all: Components): void {
     ({ $ref = '' }) => [$ref, all[$ref.slice(PLACE.length)] ?? {}] as const,
   )
   const [, first] = branches[0] ?? []
-  const propertyName = first?.required?.find((key) => tagsOf(first, key).length > 0)
+  const propertyName = first?.required?.find((key) => branches.every(([, branch]) => tagsOf(branch, key).length > 0))
   if (propertyName === undefined) return
   const mapping = branches.flatMap(([$ref, branch]) => tagsOf(branch, propertyName).map((tag) => [tag, $ref]))
   Object.assign(schema, { discriminator: { propertyName, mapping: Object.fromEntries(mapping) } })
