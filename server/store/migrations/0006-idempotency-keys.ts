@@ -9,7 +9,7 @@ export const idempotencyKeys: Migration = {
       .addColumn('name', 'text', (column) => column.primaryKey())
       .addColumn('body_hash', 'text', (column) => column.notNull())
       .addColumn('preset_json', 'text', (column) => column.notNull())
-      .addColumn('version_id', 'text', (column) => column.notNull().references('preset_versions.id'))
+      .addColumn('version_id', 'text', (column) => column.notNull())
       .addColumn('created_at', 'text', (column) => column.notNull())
       .execute()
     await db.schema.createIndex('idempotency_keys_created_at').on('idempotency_keys').column('created_at').execute()
