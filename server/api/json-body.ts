@@ -1,5 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, invalidRequest } from '../base/errors.ts'
+import { noteBody } from './idempotency.ts'
+
+/** 300,000 keys, or two million levels, would block the server for a second: they fit into a body, but not into a request. */
+const MOST_KEYS = 20_000
+const MOST_LEVELS = 100_000
 
 /**
  * Accepts only JSON bodies. Fastify's own parser also accepts plain text and broken UTF-8, and rejects keys such as
@@ -10,6 +15,8 @@ export function acceptJsonAlone(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
     if (coding !== '' && coding !== 'identity') throw new ApiError(415, 'The body must not be compressed')
+    noteBody(request, body)
+    requireCheap(body)
     return parseJson(body)
   })
   // Still read up to the limit: a body that is too large is 413, whatever its type (API.md § Order of checks).
@@ -25,4 +32,36 @@ function parseJson(bytes: Buffer): unknown {
     const reason = error instanceof SyntaxError ? error.message : 'it is not UTF-8'
     throw invalidRequest([{ path: '', message: `the body must be JSON: ${reason}` }])
   }
+}
+
+/** Throws a 400 if the body is large in a way that blocks the server, before anything is parsed. */
+function requireCheap(bytes: Buffer): void {
+  if (bytes.length <= MOST_KEYS) return
+  const { keys, levels } = measure(bytes)
+  const faults = [
+    ...(keys > MOST_KEYS ? [`must have at most ${MOST_KEYS} keys, at all depths together`] : []),
+    ...(levels > MOST_LEVELS ? [`must not be nested more than ${MOST_LEVELS} levels deep`] : []),
+  ]
+  if (faults.length > 0) throw invalidRequest(faults.map((fault) => ({ path: '', message: `the body ${fault}` })))
+}
+
+const [QUOTE, BACKSLASH, COLON] = Buffer.from('"\\:')
+const [BRACKET, BRACE, END_OF_BRACKET, END_OF_BRACE] = Buffer.from('[{]}')
+
+/** The keys of JSON text, repeated ones included, and its depth. Each key has a colon outside of strings. */
+function measure(bytes: Buffer): { keys: number; levels: number } {
+  let keys = 0
+  let level = 0
+  let levels = 0
+  let isInString = false
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index]
+    if (isInString && byte === BACKSLASH) index++
+    else if (byte === QUOTE) isInString = !isInString
+    else if (isInString) continue
+    else if (byte === COLON) keys++
+    else if (byte === BRACKET || byte === BRACE) levels = Math.max(levels, ++level)
+    else if (byte === END_OF_BRACKET || byte === END_OF_BRACE) level--
+  }
+  return { keys, levels }
 }

@@ -71,6 +71,17 @@ export function tagsOf(schema: z.core.$ZodType, tag: string): ReadonlySet<unknow
   return schema._zod.propValues?.[tag] ?? new Set()
 }
 
+/** An open object with any other `type` than those of the union `known`, which the service may have added since. */
+export function ofOtherType(known: z.core.$ZodType) {
+  const types = tagsOf(known, 'type')
+  return z.looseObject({
+    type: z
+      .string()
+      .refine((type) => !types.has(type), { abort: true })
+      .meta({ not: { enum: [...types].filter((type) => type !== undefined) } }),
+  })
+}
+
 function synchronous<T extends object>(result: T | Promise<T>): T {
   if (result instanceof Promise) throw new z.core.$ZodAsyncError()
   return result

@@ -5,6 +5,7 @@ import { presets } from './migrations/0002-presets.ts'
 import { embeddingsModels } from './migrations/0003-embeddings-models.ts'
 import { usage } from './migrations/0004-usage.ts'
 import { rateLimits } from './migrations/0005-rate-limits.ts'
+import { idempotencyKeys } from './migrations/0006-idempotency-keys.ts'
 
 /** Run in this order. Never edit or undo a released one. */
 export const MIGRATIONS: Record<string, Migration> = {
@@ -13,6 +14,7 @@ export const MIGRATIONS: Record<string, Migration> = {
   '0003-embeddings-models': embeddingsModels,
   '0004-usage': usage,
   '0005-rate-limits': rateLimits,
+  '0006-idempotency-keys': idempotencyKeys,
 }
 
 /** A newer version wrote the store. */

@@ -1,5 +1,10 @@
 import { z } from 'zod'
 import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
+import { ChatPart, ChatText } from '../../schemas/chat-request/content.ts'
+import { ChatRequest } from '../../schemas/chat-request/index.ts'
+import { ChatMessage, ReasoningDetail } from '../../schemas/chat-request/messages.ts'
+import { ResponseFormat } from '../../schemas/chat-request/response-format.ts'
+import { ChatTool, ChatToolChoice } from '../../schemas/chat-request/tools.ts'
 import {
   DatasetInfo,
   DatasetInfoResponse,
@@ -10,22 +15,16 @@ import {
 import { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
 import { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { Budget, CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
-import { CacheControl } from '../../schemas/message-request/cache-control.ts'
 import { Citation } from '../../schemas/message-request/citations.ts'
 import { ContextManagement } from '../../schemas/message-request/context-management.ts'
 import { MessageRequest } from '../../schemas/message-request/index.ts'
 import { ContentBlock, Message } from '../../schemas/message-request/messages.ts'
 import { OutputConfig } from '../../schemas/message-request/output-config.ts'
-import { Plugin } from '../../schemas/message-request/plugins.ts'
-import { Fallback, ProviderPreferences, Route } from '../../schemas/message-request/provider.ts'
 import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from '../../schemas/message-request/source-blocks.ts'
-import { StopServerToolsWhen } from '../../schemas/message-request/stop-server-tools.ts'
 import { Thinking } from '../../schemas/message-request/thinking.ts'
 import * as toolBlocks from '../../schemas/message-request/tool-blocks.ts'
 import { ToolChoice } from '../../schemas/message-request/tool-choice.ts'
 import { Tool } from '../../schemas/message-request/tools.ts'
-import { Trace } from '../../schemas/message-request/tracking.ts'
-import { ServerToolUserLocation, UserLocation } from '../../schemas/message-request/user-location.ts'
 import { ModelEndpoints, ModelEndpointsResponse } from '../../schemas/model-endpoints.ts'
 import {
   ListPresetsResponse,
@@ -39,7 +38,37 @@ import {
 } from '../../schemas/preset.ts'
 import { ComparedRelease, RankingChange, RankingChangesResponse } from '../../schemas/ranking-changes.ts'
 import { RankingSelectionResponse, RankingsResponse, RankingsRow, SelectedRow } from '../../schemas/rankings.ts'
+import * as agentTools from '../../schemas/request-parts/agent-tools.ts'
+import { CacheControl } from '../../schemas/request-parts/cache-control.ts'
+import { PromptCacheBreakpoint } from '../../schemas/request-parts/completion.ts'
+import { Plugin } from '../../schemas/request-parts/plugins.ts'
+import { Fallback, ProviderPreferences, Route } from '../../schemas/request-parts/provider.ts'
+import * as serverTools from '../../schemas/request-parts/server-tools.ts'
+import { StopServerToolsWhen } from '../../schemas/request-parts/stop-server-tools.ts'
+import { Trace } from '../../schemas/request-parts/tracking.ts'
+import { ServerToolUserLocation, UserLocation } from '../../schemas/request-parts/user-location.ts'
+import { InputFile, InputImage, InputText, MessagePart } from '../../schemas/responses-request/content.ts'
+import { ResponsesRequest, TextFormat } from '../../schemas/responses-request/index.ts'
+import { InputItem, StoredPrompt } from '../../schemas/responses-request/input.ts'
+import { PatchOperation, ShellResult } from '../../schemas/responses-request/server-tool-items.ts'
+import { CustomTool, ResponsesTool, ResponsesToolChoice } from '../../schemas/responses-request/tools.ts'
 import { readable } from './readable.ts'
+
+/** Tools in several requests, under the names that their branches of `Tool` would have. */
+const SERVER_TOOLS = {
+  ToolOpenrouterBash: serverTools.Bash,
+  ToolOpenrouterShell: serverTools.Shell,
+  ToolOpenrouterDatetime: serverTools.Datetime,
+  ToolOpenrouterImageGeneration: serverTools.ImageGeneration,
+  ToolOpenrouterExperimentalSearchModels: serverTools.SearchModels,
+  ToolOpenrouterToolSearch: serverTools.ToolSearch,
+  ToolOpenrouterWebFetch: serverTools.WebFetch,
+  ToolOpenrouterWebSearch: serverTools.WebSearch,
+  ToolOpenrouterAdvisor: agentTools.Advisor,
+  ToolOpenrouterSubagent: agentTools.Subagent,
+  ToolOpenrouterFiles: agentTools.Files,
+  ToolOpenrouterFusion: agentTools.Fusion,
+}
 
 /** Named schemas. All others are inlined. */
 export const SCHEMAS = {
@@ -95,6 +124,29 @@ export const SCHEMAS = {
   OutputConfig,
   StopServerToolsWhen,
   Trace,
+  ...SERVER_TOOLS,
+  ChatRequest,
+  ChatMessage,
+  ChatPart,
+  ChatText,
+  PromptCacheBreakpoint,
+  ReasoningDetail,
+  ChatTool,
+  ChatToolChoice,
+  ResponseFormat,
+  ResponsesRequest,
+  InputItem,
+  MessagePart,
+  InputText,
+  InputImage,
+  InputFile,
+  PatchOperation,
+  ShellResult,
+  StoredPrompt,
+  TextFormat,
+  ResponsesTool,
+  CustomTool,
+  ResponsesToolChoice,
 } satisfies Record<string, z.ZodType>
 export type SchemaName = keyof typeof SCHEMAS
 

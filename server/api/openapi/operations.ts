@@ -1,10 +1,12 @@
 import type { z } from 'zod'
 import { MEDIA_TYPE_OF } from '../../published/formats.ts'
+import { CHAT_REQUEST_EXAMPLE } from '../../schemas/chat-request/index.ts'
 import { MESSAGE_REQUEST_EXAMPLE } from '../../schemas/message-request/index.ts'
 import { ModelEndpointsPath } from '../../schemas/model-endpoints.ts'
+import { RESPONSES_REQUEST_EXAMPLE } from '../../schemas/responses-request/index.ts'
 import { DatasetsQuery } from '../routes/datasets.ts'
 import { ListEmbeddingsModelsQuery } from '../routes/embeddings-models.ts'
-import { MessageHeaders, PresetPath, PresetsQuery, VersionPath } from '../routes/presets.ts'
+import { CreateHeaders, PresetPath, PresetsQuery, VersionPath } from '../routes/presets.ts'
 import { RankingChangesQuery } from '../routes/ranking-changes.ts'
 import { RankingsDailyQuery } from '../routes/rankings-daily.ts'
 import type { ErrorStatus, HeaderName } from './answers.ts'
@@ -233,28 +235,30 @@ export const OPERATIONS: Operation[] = [
     answer: { schema: 'PresetResponse', description: 'The preset.', example: examples.presetResponse },
     errors: [400, 404],
   },
-  {
+  creation({
+    operationId: 'createPresetsChatCompletions',
+    path: '/presets/{slug}/chat/completions',
+    kind: 'chat completion',
+    text: 'The text of the `system` and `developer` messages becomes the `system_prompt`. Only fields that overlap with the preset configuration are stored; other `messages`, `stream`, `metadata` and the like are not.',
+    schema: 'ChatRequest',
+    example: CHAT_REQUEST_EXAMPLE,
+  }),
+  creation({
     operationId: 'createPresetsMessages',
-    method: 'post',
     path: '/presets/{slug}/messages',
-    tag: 'Presets',
-    summary: 'Create a preset from a message-style request',
-    description:
-      'Creates a preset, or a new version of an existing one, and makes that version the designated one. Only fields that overlap with the preset configuration are stored; `messages`, `stream`, `prompt` and the like are silently ignored. Needs a management key.',
-    params: PresetPath,
-    headers: MessageHeaders,
-    body: {
-      schema: 'MessageRequest',
-      description: 'A message-style inference request of at most 4 MiB.',
-      example: MESSAGE_REQUEST_EXAMPLE,
-    },
-    answer: {
-      schema: 'PresetResponse',
-      description: 'The preset with its new version.',
-      example: examples.presetResponse,
-    },
-    errors: [400, 403, 404, 409, 413, 415],
-  },
+    kind: 'message-style',
+    text: 'Only fields that overlap with the preset configuration are stored; `messages`, `stream`, `prompt` and the like are silently ignored.',
+    schema: 'MessageRequest',
+    example: MESSAGE_REQUEST_EXAMPLE,
+  }),
+  creation({
+    operationId: 'createPresetsResponses',
+    path: '/presets/{slug}/responses',
+    kind: 'responses',
+    text: '`instructions` becomes the `system_prompt`. Only fields that overlap with the preset configuration are stored; `input`, `prompt`, `stream`, `metadata` and the like are not.',
+    schema: 'ResponsesRequest',
+    example: RESPONSES_REQUEST_EXAMPLE,
+  }),
   {
     operationId: 'listPresetVersions',
     method: 'get',
@@ -287,3 +291,37 @@ export const OPERATIONS: Operation[] = [
     errors: [400, 404],
   },
 ]
+
+/** An operation that makes a version from a request of some kind. */
+function creation({
+  operationId,
+  path,
+  kind,
+  text,
+  schema,
+  example,
+}: Pick<Operation, 'operationId' | 'path'> & {
+  kind: string
+  text: string
+  schema: SchemaName
+  example: object
+}): Operation {
+  return {
+    operationId,
+    method: 'post',
+    path,
+    tag: 'Presets',
+    summary: `Create a preset from a ${kind} request`,
+    description: `Creates a preset, or a new version of an existing one, and makes that version the designated one. ${text} Needs a management key.`,
+    params: PresetPath,
+    headers: CreateHeaders,
+    body: { schema, description: `A ${kind} inference request of at most 4 MiB.`, example },
+    answer: {
+      schema: 'PresetResponse',
+      description: 'The preset with its new version.',
+      example: examples.presetResponse,
+      headers: ['Idempotency-Replayed'],
+    },
+    errors: [400, 403, 404, 409, 413, 415],
+  }
+}

@@ -3,8 +3,9 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../base/errors.ts'
 import { CONTENT_TYPE_OF } from '../../published/formats.ts'
+import { parseChatRequest } from '../../schemas/chat-request/parse.ts'
+import { IdempotencyKey } from '../../schemas/idempotency-key.ts'
 import { parseMessageRequest } from '../../schemas/message-request/parse.ts'
-import { SessionId } from '../../schemas/message-request/tracking.ts'
 import { limitParameter, OffsetParameter } from '../../schemas/pagination.ts'
 import {
   type ListPresetsResponse,
@@ -13,10 +14,13 @@ import {
   type PresetVersionResponse,
   VersionNumber,
 } from '../../schemas/preset.ts'
+import { SessionId } from '../../schemas/request-parts/tracking.ts'
+import { parseResponsesRequest } from '../../schemas/responses-request/parse.ts'
 import { type StoreMemory, storeMemory } from '../../store/memory.ts'
-import type { Presets, VersionList } from '../../store/presets.ts'
+import type { Presets, VersionContent, VersionList } from '../../store/presets.ts'
 import type { Store } from '../../store/store.ts'
 import { callerOf, requireManagementKey } from '../caller.ts'
+import { idempotency, markReplayed, onceOf, otherBody } from '../idempotency.ts'
 import { sendStored } from '../send.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
@@ -27,34 +31,52 @@ const MEMORY_BYTES = 16 * 2 ** 20
 
 export const PresetPath = z.object({ slug: PresetSlug })
 export const VersionPath = z.object({ slug: PresetSlug, version: VersionNumber })
-export const MessageHeaders = z.looseObject({
+export const CreateHeaders = z.looseObject({
   'x-session-id': SessionId.meta({ description: 'As `session_id` of the body, whose value wins.' }).optional(),
+  'idempotency-key': IdempotencyKey.optional(),
 })
 export const PresetsQuery = z.object({
   offset: OffsetParameter.default(0),
   limit: limitParameter({ maximum: 100 }).default(50),
 })
 
+type ParseRequest = (body: unknown) => VersionContent
+
+/** The shapes of requests that make a version, by the path of the operation below the preset. */
+const REQUESTS: Record<string, ParseRequest> = {
+  messages: parseMessageRequest,
+  'chat/completions': parseChatRequest,
+  responses: parseResponsesRequest,
+}
+
 /** The operations on presets (SPECIFICATION.md § Endpoints 1 and 2; read-only ones in API.md). */
 export function presetRoutes(app: FastifyInstance, { presets, store }: { presets: Presets; store: Store }): void {
   const answers = storeMemory<Buffer>(store, MEMORY_BYTES, (body) => body.length)
-  createVersion(app, presets)
+  for (const [operation, parse] of Object.entries(REQUESTS)) createVersion(app, presets, operation, parse)
   listPresets(app, presets)
   readPreset(app, presets, answers)
   listVersions(app, presets)
   readVersion(app, presets, answers)
 }
 
-function createVersion(app: FastifyInstance, presets: Presets): void {
+function createVersion(app: FastifyInstance, presets: Presets, operation: string, parse: ParseRequest): void {
+  const { onRequest, onSend } = idempotency(operation)
   app.withTypeProvider<ZodTypeProvider>().route({
     method: 'POST',
-    url: '/presets/:slug/messages',
+    url: `/presets/:slug/${operation}`,
     bodyLimit: MAX_BODY_BYTES,
-    onRequest: requireManagementKey,
-    schema: { params: PresetPath, headers: MessageHeaders },
-    async handler(request): Promise<PresetResponse> {
-      const content = parseMessageRequest(request.body)
-      return { data: await presets.addVersion(callerOf(request), request.params.slug, content) }
+    onRequest: [requireManagementKey, onRequest],
+    onSend,
+    schema: { params: PresetPath, headers: CreateHeaders },
+    async handler(request, reply): Promise<PresetResponse> {
+      const { slug } = request.params
+      const content = parse(request.body)
+      const once = onceOf(request)
+      if (once === undefined) return { data: await presets.addVersion(callerOf(request), slug, content) }
+      const result = await presets.addVersionOnce(callerOf(request), slug, content, once)
+      if (result === undefined) throw otherBody()
+      if (result.isReplayed) markReplayed(reply)
+      return { data: result.preset }
     },
   })
 }

@@ -1,17 +1,17 @@
 import { z } from 'zod'
 import { list } from '../combinators.ts'
-import { CacheControl } from './cache-control.ts'
+import { CacheControl } from '../request-parts/cache-control.ts'
+import { Plugin } from '../request-parts/plugins.ts'
+import { Fallback, ProviderPreferences, Route } from '../request-parts/provider.ts'
+import { StopServerToolsWhen } from '../request-parts/stop-server-tools.ts'
+import { EndUser, Metadata, SessionId, Trace } from '../request-parts/tracking.ts'
 import { ContextManagement } from './context-management.ts'
 import { Message } from './messages.ts'
 import { OutputConfig } from './output-config.ts'
-import { Plugin } from './plugins.ts'
-import { Fallback, ProviderPreferences, Route } from './provider.ts'
 import { TextBlock } from './source-blocks.ts'
-import { StopServerToolsWhen } from './stop-server-tools.ts'
 import { Thinking } from './thinking.ts'
 import { ToolChoice } from './tool-choice.ts'
 import { Tool } from './tools.ts'
-import { EndUser, Metadata, SessionId, Trace } from './tracking.ts'
 
 const MAX_FALLBACKS = 3
 

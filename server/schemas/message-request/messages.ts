@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { list, tagged, typed } from '../combinators.ts'
-import { CacheControl } from './cache-control.ts'
+import { CacheControl } from '../request-parts/cache-control.ts'
 import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from './source-blocks.ts'
 import {
   AdvisorToolResultBlock,

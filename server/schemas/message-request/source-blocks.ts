@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { list, tagged, typed } from '../combinators.ts'
-import { CacheControl } from './cache-control.ts'
+import { CacheControl } from '../request-parts/cache-control.ts'
 import { Citation } from './citations.ts'
 
 /* Content blocks of messages and tool results (SPECIFICATION.md § Request body shape; shapes from the reference). */

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { list, tagged, tagsOf, typed } from '../combinators.ts'
-import { CacheControl } from './cache-control.ts'
-import { SERVER_TOOLS } from './server-tools.ts'
-import { UserLocation } from './user-location.ts'
+import { list, ofOtherType, tagged, typed } from '../combinators.ts'
+import { CacheControl } from '../request-parts/cache-control.ts'
+import * as serverTools from '../request-parts/server-tools.ts'
+import { UserLocation } from '../request-parts/user-location.ts'
 
 const AllowedCallers = list(z.enum(['direct', 'code_execution_20250825', 'code_execution_20260120']))
 
@@ -82,20 +82,18 @@ const KnownTool = tagged('type', [
   AdvisorTool,
   Bm25ToolSearch,
   RegexToolSearch,
-  ...SERVER_TOOLS,
+  serverTools.Bash,
+  serverTools.Shell,
+  serverTools.Datetime,
+  serverTools.ImageGeneration,
+  serverTools.SearchModels,
+  serverTools.ToolSearch,
+  serverTools.WebFetch,
+  serverTools.WebSearch,
 ])
-
-const KNOWN_TYPES = tagsOf(KnownTool, 'type')
-
-const OtherTool = z.looseObject({
-  type: z
-    .string()
-    .refine((type) => !KNOWN_TYPES.has(type), { abort: true })
-    .meta({ not: { enum: [...KNOWN_TYPES].filter((type) => type !== undefined) } }),
-})
 
 /**
  * A tool for the model (SPECIFICATION.md § Request body shape, "tools"): of a known `type`, or any object with another
  * `type`. With a known `type` it must fit that one (API.md).
  */
-export const Tool = z.union([OtherTool, KnownTool])
+export const Tool = z.union([ofOtherType(KnownTool), KnownTool])

@@ -22,6 +22,27 @@ describe('the body', () => {
     expect(assertEnvelope(answer, 400).error.message).toBe('the body must be JSON: it is not UTF-8')
   })
 
+  test('has at most 20,000 keys at all depths, counted before it is parsed', async () => {
+    const { ada } = await presetApp()
+    const post = (text: string) => ada.post('agent', `{"model":"acme/one","messages":[],"x":${text}}`)
+    const refused = 'the body must have at most 20000 keys, at all depths together'
+    const keys = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}":{}`).join()
+    const objects = (count: number) => `[${Array(count).fill('{"k":[]}').join()}]`
+    for (const text of [`{${keys(19_997)}}`, objects(19_997), JSON.stringify('":"\\'.repeat(99_999))]) {
+      expect((await post(text)).statusCode, text.slice(0, 20)).toBe(200)
+    }
+    // The last one is no JSON.
+    for (const text of [`{${keys(19_998)}}`, objects(19_998), '{"a":'.repeat(20_000)]) {
+      expect(assertEnvelope(await post(text), 400).error.message).toBe(refused)
+    }
+  })
+
+  test.each(['[', '{"":', '[{"":'])('is a 400 when it nests as deep as it can be long: %s', async (opening) => {
+    const { ada } = await presetApp()
+    const answer = await ada.post('agent', opening.repeat((4 * MIB) / opening.length))
+    expect(assertEnvelope(answer, 400).error.message).toContain('must not be nested more than 100000 levels deep')
+  })
+
   test('has at most 4 MiB, all of which are stored', async () => {
     const { ada } = await presetApp()
     const padding = (bytes: number) => {

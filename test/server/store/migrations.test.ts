@@ -51,6 +51,17 @@ const ROWS: Record<string, { [Table in keyof Tables]?: Record<string, string | n
     ],
   },
   '0005-rate-limits': {},
+  '0006-idempotency-keys': {
+    idempotency_keys: [
+      {
+        name: 'key-1 messages agent one',
+        body_hash: 'abc',
+        preset_json: '{}',
+        version_id: 'version-2',
+        created_at: AT,
+      },
+    ],
+  },
 }
 
 const NAMES = Object.keys(MIGRATIONS)

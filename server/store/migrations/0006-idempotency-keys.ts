@@ -1,0 +1,17 @@
+import type { Kysely } from 'kysely'
+import type { Migration } from 'kysely/migration'
+
+/** Answers to requests with an `Idempotency-Key`: the preset without its version, which `version_id` has. */
+export const idempotencyKeys: Migration = {
+  async up(db: Kysely<unknown>) {
+    await db.schema
+      .createTable('idempotency_keys')
+      .addColumn('name', 'text', (column) => column.primaryKey())
+      .addColumn('body_hash', 'text', (column) => column.notNull())
+      .addColumn('preset_json', 'text', (column) => column.notNull())
+      .addColumn('version_id', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'text', (column) => column.notNull())
+      .execute()
+    await db.schema.createIndex('idempotency_keys_created_at').on('idempotency_keys').column('created_at').execute()
+  },
+}
