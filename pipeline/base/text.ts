@@ -4,8 +4,17 @@ import type { ContentHash } from '../contract/manifest.ts'
 import { type RankingMeta, rowJson } from '../contract/ranking.ts'
 import type { Table, TableRow } from '../contract/tables.ts'
 
+const KNOWN_LINES = new WeakMap<readonly TableRow[], readonly string[]>()
+
+/** Rows as canonical CSV. Those of a whole table are kept with it: its files and many hashes are made of them. */
+export function canonicalLines(rows: readonly TableRow[]): readonly string[] {
+  const known = KNOWN_LINES.get(rows) ?? rows.map(canonicalCsvRow)
+  KNOWN_LINES.set(rows, known)
+  return known
+}
+
 export function writeCsv(rows: readonly TableRow[], table: Table = 'daily'): Buffer {
-  return Buffer.from(canonicalCsvHeader(table) + rows.map(canonicalCsvRow).join(''))
+  return Buffer.from(canonicalCsvHeader(table) + canonicalLines(rows).join(''))
 }
 
 export function writeJson(rows: readonly TableRow[], meta: RankingMeta): Buffer {
@@ -23,7 +32,7 @@ export function joinNdjson(rows: readonly string[]): Buffer {
 
 /** The hash of some rows of a table, the same in every format. */
 export function contentHash(rows: readonly TableRow[], table: Table = 'daily'): ContentHash {
-  return hashOfLines(rows.map(canonicalCsvRow), table)
+  return hashOfLines(canonicalLines(rows), table)
 }
 
 /** The same of rows as canonical CSV, any number of them in each text. */

@@ -9,7 +9,9 @@ export function escapeHtml(text: string): string {
 
 export function html(strings: TemplateStringsArray, ...values: (string | number | Html | readonly Html[])[]): Html {
   let text = strings[0] ?? ''
-  for (const [position, value] of values.entries()) text += toHtml(value) + (strings[position + 1] ?? '')
+  values.forEach((value, position) => {
+    text += toHtml(value) + (strings[position + 1] ?? '')
+  })
   return new Html(text)
 }
 

@@ -1,9 +1,9 @@
-import { contentHash } from '../base/text.ts'
+import { canonicalLines, hashOfLines } from '../base/text.ts'
 import { ruleOf } from '../contract/disclosure.ts'
 import type { Coverage, CoverageDay, CoverageMonth, CoveredPeriod, Published, UtcMonth } from '../contract/ledger.ts'
-import type { Manifest } from '../contract/manifest.ts'
+import type { ContentHash, Manifest } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
-import { firstProvisional, type PeriodRows, type PeriodTable } from '../contract/tables.ts'
+import { firstProvisional, type PeriodRows, type PeriodTable, type RowOf, type Table } from '../contract/tables.ts'
 import { addDays, DATASET_START, datesBetween, type UtcDate } from '../contract/utc-date.ts'
 import { hasOldCounts } from './old-counts.ts'
 
@@ -94,14 +94,14 @@ function coverDays(
   manifest: ReleaseFacts,
 ): Covered<CoverageDay>[] {
   const { release, end_date, provisional_from } = manifest
-  const byDate = Map.groupBy(rows, ({ date }) => date)
+  const byDate = partsOf('daily', rows, (date) => date)
   const previous = new Map(coverage?.days.map((day) => [day.date, day]))
   const previousLast = coverage?.days.at(-1)?.date ?? end_date
   const first = firstDate(coverage?.days ?? [], rows) ?? end_date
   return datesBetween(first, previousLast > end_date ? previousLast : end_date).map((date) => {
     const before = previous.get(date)
-    const own = byDate.get(date) ?? []
-    const published = revise(before, own, release)
+    const { rows: own, hash } = byDate.get(date) ?? NO_ROWS
+    const published = revise(before, { rows: own, hash }, release)
     const status = own.length === 0 ? 'missing' : date < provisional_from ? 'final' : 'provisional'
     const reason = missingReason({ status, revision: published.revision }, manifest)
     const isOld = own.length > 0 && hasOldCounts(manifest, date)
@@ -125,12 +125,12 @@ function coverMonths(
   rows: readonly RankingRow[],
   release: string,
 ): Covered<CoverageMonth>[] {
-  const byMonth = Map.groupBy(rows, ({ date }) => date.slice(0, 7))
+  const byMonth = partsOf('daily', rows, (date) => date.slice(0, 7))
   const previous = new Map(coverage?.months.map((month) => [month.month, month]))
   return [...new Set([...previous.keys(), ...byMonth.keys()])].sort().map((month) => {
     const before = previous.get(month)
-    const own = byMonth.get(month) ?? []
-    return { before, after: { month, ...revise(before, own, release) }, rows: own }
+    const own = byMonth.get(month) ?? NO_ROWS
+    return { before, after: { month, ...revise(before, own, release) }, rows: own.rows }
   })
 }
 
@@ -141,8 +141,7 @@ function coverPeriods(
 ): CoveredPeriod[] {
   const provisionalFrom = firstProvisional(table, manifest)
   const known = new Map(previous?.[table]?.map((period) => [period.date, period]))
-  return [...Map.groupBy(periods[table], ({ date }) => date)].map(([date, rows]) => {
-    const content_hash = contentHash(rows, table)
+  return [...partsOf(table, periods[table], (date) => date)].map(([date, { rows, hash: content_hash }]) => {
     const before = known.get(date)
     return {
       date,
@@ -156,8 +155,33 @@ function coverPeriods(
   })
 }
 
-function revise(before: Published = NOTHING, rows: readonly RankingRow[], release: string): Published {
-  const hash = rows.length === 0 ? null : contentHash(rows)
+/** The rows of a period, and their hash. Null without rows. */
+interface Part<Row> {
+  rows: readonly Row[]
+  hash: ContentHash | null
+}
+
+const NO_ROWS: Part<never> = { rows: [], hash: null }
+
+/** The parts of a table by the names of their dates. Rows are in the order of their dates. */
+function partsOf<T extends Table>(
+  table: T,
+  rows: readonly RowOf<T>[],
+  nameOf: (date: UtcDate) => string,
+): Map<string, Part<RowOf<T>> & { hash: ContentHash }> {
+  const lines = canonicalLines(rows)
+  const names = rows.map(({ date }) => nameOf(date))
+  const starts = names.flatMap((name, at) => (name === names[at - 1] ? [] : [at]))
+  return new Map(
+    starts.map((start, position) => {
+      const end = starts[position + 1]
+      const hash = hashOfLines(lines.slice(start, end), table)
+      return [names[start] ?? '', { rows: rows.slice(start, end), hash }]
+    }),
+  )
+}
+
+function revise(before: Published = NOTHING, { rows, hash }: Part<RankingRow>, release: string): Published {
   const { content_hash, revision } = before
   if (hash === content_hash) {
     return { rows: before.rows, total_tokens: before.total_tokens, revision, content_hash, release: before.release }

@@ -13,20 +13,30 @@ export interface Appearance {
 
 const NAMELESS: ModelNames = { name: '', author: '', aliases: [] }
 
-/** Each model's dates, tokens and ranks, by date. `rows` are in published order. */
-export function appearances(rows: readonly RankingRow[]): Map<string, Appearance[]> {
+export type Appearances = ReadonlyMap<string, readonly Appearance[]>
+
+const KNOWN = new WeakMap<readonly RankingRow[], Appearances>()
+
+/** Each model's dates, tokens and ranks in a table, by date. `rows` are in published order. Kept with these rows. */
+export function appearancesOf(rows: readonly RankingRow[]): Appearances {
+  const known = KNOWN.get(rows) ?? appearances(rows)
+  KNOWN.set(rows, known)
+  return known
+}
+
+function appearances(rows: readonly RankingRow[]): Appearances {
   const byModel = new Map<string, Appearance[]>()
   let date: string | undefined
   let rank = 0
-  for (const row of rows) {
+  rows.forEach((row) => {
     rank = row.date === date ? rank + 1 : 1
     date = row.date
-    if (row.model_permaslug === OTHER) continue
+    if (row.model_permaslug === OTHER) return
     const appearance = { date, tokens: BigInt(row.total_tokens), rank }
     const list = byModel.get(row.model_permaslug)
     if (list === undefined) byModel.set(row.model_permaslug, [appearance])
     else list.push(appearance)
-  }
+  })
   return byModel
 }
 
@@ -38,7 +48,7 @@ export function modelFacts(
   { rows, periods }: { rows: readonly RankingRow[]; periods: PeriodRows | undefined },
   namesOf: (slug: string) => ModelNames = () => NAMELESS,
 ): ModelFacts[] {
-  const byModel = appearances(rows)
+  const byModel = new Map(appearancesOf(rows))
   for (const slug of namedIn(periods)) if (!byModel.has(slug)) byModel.set(slug, [])
   const models = [...byModel].map(([slug, list]) => ({ slug, list, total: sumOf(list) }))
   models.sort((a, b) => (a.total === b.total ? byCodePoints(a.slug, b.slug) : a.total > b.total ? -1 : 1))

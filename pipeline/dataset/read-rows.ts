@@ -1,7 +1,7 @@
 import type { Database, SqlParameters } from '../base/database.ts'
 import type { RowOf, Table, TableRow } from '../contract/tables.ts'
 
-type Values = [date: string, model_permaslug: string, total_tokens: string, days?: string]
+type Values = readonly [date: string, model_permaslug: string, total_tokens: string, days?: string]
 
 /**
  * The rows of a statement that gives many of them in each text, as JSON: it takes microseconds to hand over a text of
@@ -16,7 +16,8 @@ export async function readRows<T extends Table>(
   return texts.flatMap(({ rows }) => (JSON.parse(rows) as Values[]).map(toRow)) as RowOf<T>[]
 }
 
-function toRow([date, model_permaslug, total_tokens, days]: Values): TableRow {
-  const row = { date, model_permaslug, total_tokens }
-  return days === undefined ? row : { ...row, days: Number(days) }
+/** By places: to take values apart makes an iterator for each of some ten thousand rows. */
+function toRow(values: Values): TableRow {
+  const row = { date: values[0], model_permaslug: values[1], total_tokens: values[2] }
+  return values[3] === undefined ? row : { ...row, days: Number(values[3]) }
 }

@@ -22,8 +22,11 @@ export async function strayFiles(
 async function filesBelow(root: string, folder: string): Promise<string[]> {
   try {
     const found = await readdir(join(root, folder), { withFileTypes: true, recursive: true })
-    const files = found.filter((each) => !each.isDirectory())
-    return files.map(({ parentPath, name }) => relative(root, join(parentPath, name))).sort()
+    const byParent = Map.groupBy(
+      found.filter((each) => !each.isDirectory()),
+      ({ parentPath }) => relative(root, parentPath),
+    )
+    return [...byParent].flatMap(([parent, files]) => files.map(({ name }) => `${parent}/${name}`)).sort()
   } catch (error) {
     if (isMissing(error)) return []
     throw error

@@ -100,7 +100,8 @@ export function publication(facts: Facts): Entry[] {
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, api) },
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
   ]
-  return entries.flatMap(withCodings).sort((one, other) => stepOf(one) - stepOf(other))
+  const steps = Map.groupBy(entries.flatMap(withCodings), ({ path }) => publishedPath(path).step)
+  return STEPS.flatMap((step) => steps.get(step) ?? [])
 }
 
 /** An entry and its compressed forms, which are verified with it. */
@@ -131,10 +132,6 @@ function renderedEntries(paths: readonly string[], render: () => readonly Page[]
     return texts.get(path) ?? ''
   }
   return paths.map((path) => ({ path, text: () => textOf(path) }))
-}
-
-function stepOf({ path }: Entry): number {
-  return STEPS.indexOf(publishedPath(path).step)
 }
 
 /** The entries whose texts and targets need only the index. */

@@ -1,6 +1,5 @@
 import { statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 
 export interface PublishedSize {
   files: number
@@ -12,6 +11,6 @@ export async function measure(publicDir: string): Promise<PublishedSize> {
   const entries = await readdir(publicDir, { withFileTypes: true, recursive: true })
   const paths = entries
     .filter((entry) => entry.isFile() && entry.name !== '.lock')
-    .map((entry) => join(entry.parentPath, entry.name))
+    .map((entry) => `${entry.parentPath}/${entry.name}`)
   return { files: paths.length, bytes: paths.reduce((sum, path) => sum + statSync(path).size, 0) }
 }

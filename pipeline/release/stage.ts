@@ -182,7 +182,21 @@ export async function renderRows(
   return Promise.all(rowsAsText(table, rows, meta).map(render))
 }
 
-export function rowsAsText(table: Table, rows: readonly TableRow[], meta: RankingMeta): [DataFile, Buffer][] {
+type Texts = readonly [DataFile, Buffer][]
+
+const KNOWN_TEXTS = new WeakMap<readonly TableRow[], { meta: string; texts: Texts }>()
+
+/** The texts of a table. Those of its newest release are kept with its rows: they are written and then compared. */
+export function rowsAsText(table: Table, rows: readonly TableRow[], meta: RankingMeta): Texts {
+  const key = JSON.stringify([table, meta])
+  const known = KNOWN_TEXTS.get(rows)
+  if (known?.meta === key) return known.texts
+  const texts = renderTexts(table, rows, meta)
+  KNOWN_TEXTS.set(rows, { meta: key, texts })
+  return texts
+}
+
+function renderTexts(table: Table, rows: readonly TableRow[], meta: RankingMeta): Texts {
   const csv = writeCsv(rows, table)
   const json = rows.map(rowJson)
   return [

@@ -1,74 +1,93 @@
 import { counted, formatInteger, formatShare } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
-import type { Appearance } from '../dataset/model-facts.ts'
+import { type Appearances, appearancesOf } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
-import { shareCharts } from './author-charts.ts'
+import { drawShare, shareCharts } from './author-charts.ts'
 import { type Author, authorsOf } from './authors.ts'
 import { authorOf } from './chart/rows.ts'
+import type { Content } from './chart/scene.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
-import { type Page, renderPage, rootFrom } from './layout.ts'
+import { lazyPage, type Masthead, type Page, renderPage, rootFrom } from './layout.ts'
 import { authorPath, modelPath } from './model-path.ts'
 import { byMonth } from './months.ts'
+import { pageKeys } from './page-key.ts'
 import { factList, table } from './table.ts'
-import { appearancesOf, tokensByMonth } from './totals.ts'
+import { tokensByMonth } from './totals.ts'
 
-/** A page for each author of models that a day names. */
+/** A page for each author of models that a day names. It is made of its key: of what it shows, and of nothing else. */
 export function authorPages(facts: SiteFacts): Page[] {
+  const { manifest } = facts
+  const keyOf = pageKeys(manifest)
   const shareOf = shareCharts(facts)
   const byModel = appearancesOf(facts.rows)
   const totals = tokensByMonth(facts)
   return authorsOf(facts.models).all.map((author) => {
-    const months = monthsOf(author, byModel)
-    return authorPage(author, { months, totals, chart: shareOf(author) }, facts)
+    const months = monthsOf(author, byModel, totals)
+    const shown: Shown = { author, months, share: shareOf(author), isRuled: isRuled(manifest) }
+    return lazyPage(authorPath(author.key), keyOf(withoutBigInts(shown)), () => authorPage(shown, manifest))
   })
 }
 
+interface Shown {
+  author: Author
+  /** The newest first. */
+  months: readonly Month[]
+  share: Content | undefined
+  isRuled: boolean
+}
+
 interface Month {
+  month: string
   models: number
   bestRank: number
   tokens: bigint
+  /** Of all models. */
+  total: bigint
+}
+
+/** As JSON has it. */
+function withoutBigInts(shown: Shown): string {
+  return JSON.stringify(shown, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value))
 }
 
 /** What the models of an author have in each month, the newest first. */
-function monthsOf({ models }: Author, byModel: ReadonlyMap<string, readonly Appearance[]>): [string, Month][] {
+function monthsOf({ models }: Author, byModel: Appearances, totals: ReadonlyMap<string, bigint>): Month[] {
   const months = new Map<string, Month>()
   for (const { model_permaslug } of models) {
     for (const [month, days] of byMonth(byModel.get(model_permaslug) ?? [])) {
-      const known = months.get(month) ?? { models: 0, bestRank: TOP_MODELS, tokens: 0n }
+      const unknown = { models: 0, bestRank: TOP_MODELS, tokens: 0n, total: totals.get(month) ?? 0n }
+      const known = months.get(month) ?? unknown
       months.set(month, {
+        ...{ month, total: known.total },
         models: known.models + 1,
         bestRank: days.reduce((best, { rank }) => Math.min(best, rank), known.bestRank),
         tokens: days.reduce((sum, { tokens }) => sum + tokens, known.tokens),
       })
     }
   }
-  return [...months].sort(([a], [b]) => (a < b ? 1 : -1))
+  return [...months.values()].sort((a, b) => (a.month < b.month ? 1 : -1))
 }
 
-function authorPage(
-  author: Author,
-  { months, totals, chart }: { months: [string, Month][]; totals: ReadonlyMap<string, bigint>; chart: Html },
-  { manifest }: SiteFacts,
-): Page {
+function authorPage({ author, months, share, isRuled }: Shown, masthead: Masthead): Page {
   const { key, name, models, first_date, last_date } = author
   const path = authorPath(key)
   const root = rootFrom(path)
-  const outside = isRuled(manifest) ? 'that a day does not name' : `outside the top ${TOP_MODELS} of a day`
+  const outside = isRuled ? 'that a day does not name' : `outside the top ${TOP_MODELS} of a day`
   const main = html`<p class="trail"><a href="${root}models.html#authors">Authors</a></p>
 <h1>${name}</h1>
 <p>All tokens here are at least these, because models ${outside} are part of <code>other</code>.</p>
 ${keyFacts(author)}<section aria-labelledby="share">
 <h2 id="share">Share of all tokens</h2>
-${chart}<p><a href="${root}explore.html?${explorerQuery(author)}">Open it in the explorer</a></p>
-${monthsTable(months, totals)}</section>
+${drawShare(share, author)}<p><a href="${root}explore.html?${explorerQuery(author)}">Open it in the explorer</a></p>
+${monthsTable(months)}</section>
 <section aria-labelledby="models">
 <h2 id="models">Models</h2>
 ${modelsTable(author, root)}</section>
 `
   const description = `${counted(models.length, 'model')} of ${name} by tokens, with their ranks, ${first_date} to ${last_date}.`
-  return renderPage({ path, title: name, description, main }, manifest)
+  return renderPage({ path, title: name, description, main }, masthead)
 }
 
 /** The explorer names authors as slugs do. */
@@ -97,9 +116,9 @@ ${table('Models by tokens', { words: ['Model'], numbers }, rows)}</div>
 `
 }
 
-function monthsTable(months: [string, Month][], totals: ReadonlyMap<string, bigint>): Html {
-  const rows = months.map(([month, { models, bestRank, tokens }]) => {
-    return [dateElement(month), models, bestRank, formatShare(tokens, totals.get(month) ?? 0n), tokensData(tokens)]
+function monthsTable(months: readonly Month[]): Html {
+  const rows = months.map(({ month, models, bestRank, tokens, total }) => {
+    return [dateElement(month), models, bestRank, formatShare(tokens, total), tokensData(tokens)]
   })
   const numbers = ['Models', 'Best rank', 'Share', 'Tokens, at least']
   return table('By month: models in the ranking and share of all tokens', { words: ['Month'], numbers }, rows)

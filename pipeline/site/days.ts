@@ -24,11 +24,11 @@ export function dayPages(facts: SiteFacts): Page[] {
 /** The rows of each date. Rows are in the order of their dates. */
 function rowsByDate(rows: readonly RankingRow[]): (date: UtcDate) => readonly RankingRow[] {
   const starts = new Map<UtcDate, [first: number, end: number]>()
-  for (const [position, { date }] of rows.entries()) {
+  rows.forEach(({ date }, position) => {
     const span = starts.get(date)
     if (span === undefined) starts.set(date, [position, position + 1])
     else span[1] = position + 1
-  }
+  })
   return (date) => rows.slice(...(starts.get(date) ?? [0, 0]))
 }
 

@@ -2,11 +2,10 @@ import { counted } from '../base/numbers.ts'
 import type { Html } from '../contract/html.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { addDays, datesBetween, daysBetween, type UtcDate } from '../contract/utc-date.ts'
-import type { Appearance } from '../dataset/model-facts.ts'
+import { type Appearance, appearancesOf } from '../dataset/model-facts.ts'
 import { cellsOf, type Period, wholeDay } from './chart/cells.ts'
 import { chartFigure } from './chart.ts'
 import type { SiteFacts } from './facts.ts'
-import { appearancesOf } from './totals.ts'
 
 /** A chart shows at least so many dates, and ends so many dates after the last one that names the model or author. */
 const MARGIN = 28

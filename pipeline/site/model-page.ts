@@ -6,7 +6,7 @@ import { TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
 import { lastDateOf } from '../contract/tables.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import type { Appearance } from '../dataset/model-facts.ts'
+import { type Appearance, type Appearances, appearancesOf } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { type Authors, authorsOf } from './authors.ts'
 import { familyOf } from './chart/rows.ts'
@@ -20,10 +20,10 @@ import { byMonth } from './months.ts'
 import { type Standing, standings, WINDOW_DAYS } from './neighbors.ts'
 import { hashesUpTo, pageKeys } from './page-key.ts'
 import { factList, table } from './table.ts'
-import { appearancesOf, tokensByMonth } from './totals.ts'
+import { tokensByMonth } from './totals.ts'
 
 interface Whole {
-  appearances: Map<string, Appearance[]>
+  appearances: Appearances
   months: Map<string, bigint>
   families: Map<string, string[]>
   authors: Authors

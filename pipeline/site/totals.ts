@@ -1,17 +1,7 @@
 import { OTHER, type RankingRow } from '../contract/ranking.ts'
-import { type Appearance, appearances } from '../dataset/model-facts.ts'
 import type { SiteFacts } from './facts.ts'
 
 type Told = Pick<SiteFacts, 'rows' | 'models' | 'coverage'>
-
-const KNOWN = new WeakMap<readonly RankingRow[], Map<string, Appearance[]>>()
-
-/** Each model's dates, tokens and ranks in a table. Several pages need them, and they take a while to collect. */
-export function appearancesOf(rows: readonly RankingRow[]): Map<string, Appearance[]> {
-  const known = KNOWN.get(rows) ?? appearances(rows)
-  KNOWN.set(rows, known)
-  return known
-}
 
 /** All tokens of each month. */
 export function tokensByMonth({ coverage }: Pick<SiteFacts, 'coverage'>): Map<string, bigint> {

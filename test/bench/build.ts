@@ -8,7 +8,7 @@ import { runNode } from './process.ts'
 import { type RawFiles, rawFiles } from './records.ts'
 
 /** As in the Makefile. */
-const BUILD_FLAGS = ['--max-semi-space-size=2']
+const BUILD_FLAGS = ['--max-semi-space-size=4']
 export const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
 export const BASELINE = join(import.meta.dirname, 'pipeline/baseline.ts')
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
 import { ModelFacts } from '../../pipeline/contract/model-facts.ts'
-import { appearances, modelFacts } from '../../pipeline/dataset/model-facts.ts'
+import { appearancesOf, modelFacts } from '../../pipeline/dataset/model-facts.ts'
 import { verifyModels, writeModels } from '../../pipeline/dataset/models-file.ts'
 import { createRegistry } from '../../pipeline/raw/registry.ts'
 import { MODEL_FIELDS } from '../../pipeline/release/documents/fields.ts'
@@ -53,7 +53,7 @@ describe('the facts of the models', () => {
 
   it('rank models with equal tokens as published, and leave `other` out', () => {
     const tied = [row('2025-01-01', 'a', 5), row('2025-01-01', 'b', 5), row('2025-01-01', 'other', 9)]
-    expect(appearances(tied)).toEqual(
+    expect(appearancesOf(tied)).toEqual(
       new Map([
         ['a', [{ date: '2025-01-01', tokens: 5n, rank: 1 }]],
         ['b', [{ date: '2025-01-01', tokens: 5n, rank: 2 }]],

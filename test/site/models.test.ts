@@ -1,8 +1,10 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import type { PeriodRows } from '../../pipeline/contract/tables.ts'
+import type { RankingRow } from '../../pipeline/contract/ranking.ts'
+import type { PeriodRow, PeriodRows } from '../../pipeline/contract/tables.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { authorPages } from '../../pipeline/site/author-page.ts'
+import type { SiteFacts } from '../../pipeline/site/facts.ts'
 import type { Page } from '../../pipeline/site/layout.ts'
 import { modelPages } from '../../pipeline/site/model-page.ts'
 import { modelsPages } from '../../pipeline/site/models.ts'
@@ -90,6 +92,52 @@ describe('the pages of authors', () => {
     const linked = (page: Page) => linksOf(page).filter((path) => path.startsWith('authors/'))
     expect([...new Set(modelsPages(facts).flatMap(linked))].toSorted()).toEqual(paths)
     for (const page of modelPages(facts)) expect(linked(page).length, page.path).toBeGreaterThan(0)
+  })
+})
+
+describe('the page of an author', () => {
+  const days = (slug: string, tokens: number, first = 1, last = 200) =>
+    Array.from({ length: last - first + 1 }, (_, day) => row(addDays('2025-01-01', first + day), slug, tokens))
+  const gone = days('bolt/gone', 20, 1, 40)
+  const stays = days('acme/stays', 50)
+  const sorted = (...tables: RankingRow[][]) => tables.flat().sort((a, b) => (a.date < b.date ? -1 : 1))
+  const usual = sorted(stays, gone)
+  const more = usual.map((each, position) => (position === 9 ? { ...each, total_tokens: '77' } : each))
+  const pageOf = (facts: SiteFacts) => authorPages(facts).find(({ path }) => path === 'authors/bolt.html')
+  const named = siteFacts(usual)
+  const inWeeks = (position: number, change: Partial<PeriodRow>) => {
+    const periods = periodsOf(usual)
+    const weekly = periods.weekly.map((week, at) => (at === position ? { ...week, ...change } : week))
+    return siteFacts(usual, { periods: { ...periods, weekly } })
+  }
+  const usually = inWeeks(-1, {})
+
+  it('stays as it is when nothing changes but days and weeks that it does not show', () => {
+    const later = siteFacts(sorted(days('acme/stays', 50, 1, 300), gone), {})
+    const [before, after] = [pageOf(named), pageOf(later)]
+    expect(after?.key).toBe(before?.key)
+    expect(after?.text).toBe(before?.text)
+  })
+
+  it.each([
+    ['tokens of its model on a day', named, siteFacts(more)],
+    ['tokens of another model in one of its months', named, siteFacts(sorted(days('acme/stays', 51), gone))],
+    ['its rank', named, siteFacts(sorted(stays, gone, days('core/large', 900, 30, 40)))],
+    ['a model', named, siteFacts(sorted(usual, days('bolt/new', 1, 199)))],
+    ['its last day', named, siteFacts(sorted(stays, days('bolt/gone', 20, 1, 41)))],
+    ['the name', named, { ...named, models: named.models.map((model) => ({ ...model, author: 'BOLT' })) }],
+    ['tokens of a week', usually, inWeeks(4, { total_tokens: '351' })],
+    ['tokens of a week of all models', usually, inWeeks(5, { total_tokens: '351' })],
+    [
+      'tokens of another model on a day, and in no week',
+      usually,
+      siteFacts(sorted(days('acme/stays', 51), gone), { periods: periodsOf(usual) }),
+    ],
+    ['the days of a week', usually, inWeeks(5, { days: 3 })],
+    ['the publisher', named, { ...named, manifest: { ...named.manifest, synthetic: !named.manifest.synthetic } }],
+  ])('is rendered again if this changes: %s', (_, before, after) => {
+    expect(pageOf(after)?.text).not.toBe(pageOf(before)?.text)
+    expect(pageOf(after)?.key).not.toBe(pageOf(before)?.key)
   })
 })
 

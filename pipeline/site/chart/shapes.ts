@@ -1,4 +1,4 @@
-import { area, line } from 'd3-shape'
+import { area } from 'd3-shape'
 import { type Mark, type Paint, round } from './marks.ts'
 
 /** A value to draw; null is a gap. Inexact, for drawing only. */
@@ -68,13 +68,12 @@ export function lineMarks(
   { paint, name, dash }: { paint: Paint; name: string; dash: string },
   { columns, y }: Frame,
 ): Mark[] {
-  const draw = line<Value>(
-    (_, at) => columns[at] ?? 0,
-    (value) => y(value ?? 0),
-  )
-    .defined((value) => value !== null)
-    .digits(1)
-  const d = draw(values.map((value, at) => (isLone(values, at) ? null : value))) ?? ''
+  // Model pages have hundreds of lines with a hundred points each, so one text is made of each.
+  let d = ''
+  values.forEach((value, at) => {
+    if (value === null || isLone(values, at)) return
+    d += `${(values[at - 1] ?? null) === null ? 'M' : 'L'}${columns[at] ?? 0},${round(y(value))}`
+  })
   const dots = values.flatMap((value, at) =>
     value !== null && isLone(values, at) ? [dot(columns[at] ?? 0, y(value))] : [],
   )
@@ -103,6 +102,7 @@ export function hatchMark(
   paint: Paint,
   frame: Frame,
 ): Mark[] {
+  if (!isHatched.includes(true)) return []
   const isBar = tops.map((_, at) => isHatched[at] === true && (isBars || isLone(tops, at)))
   const areas = isBars ? [] : areaShapes(tops, isHatched, frame)
   const shapes = [...areas, ...barShapes(tops, isBar, frame)]
@@ -127,8 +127,8 @@ function barShapes(tops: readonly Value[], isHatched: readonly boolean[], { colu
 /** The upper edge from half a step before the first hatched period of each run. */
 function areaShapes(tops: readonly Value[], isHatched: readonly boolean[], { columns, y }: Frame): Point[][] {
   const shapes: Point[][] = []
-  for (const [at, top] of tops.entries()) {
-    if (top === null || !isHatched[at]) continue
+  tops.forEach((top, at) => {
+    if (top === null || !isHatched[at]) return
     const point = { x: columns[at] ?? 0, y: y(top) }
     const before = tops[at - 1] ?? null
     const isNext = isHatched[at - 1] === true && before !== null
@@ -138,7 +138,7 @@ function areaShapes(tops: readonly Value[], isHatched: readonly boolean[], { col
       const previous = { x: columns[at - 1] ?? 0, y: y(before) }
       shapes.push([{ x: (previous.x + point.x) / 2, y: (previous.y + point.y) / 2 }, point])
     }
-  }
+  })
   return shapes.filter((edge) => edge.length > 1)
 }
 

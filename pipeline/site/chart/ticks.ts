@@ -12,7 +12,9 @@ export interface Tick {
 type Step = { isMonth?: true; positions: (count: number, start: string) => number[] }
 
 function everyFrom(first: number, gap: number, count: number): number[] {
-  return Array.from({ length: Math.max(0, Math.ceil((count - first) / gap)) }, (_, at) => first + at * gap)
+  const positions: number[] = []
+  for (let position = first; position < count; position += gap) positions.push(position)
+  return positions
 }
 
 const every = (gap: number): Step => ({ positions: (count) => everyFrom(0, gap, count) })

@@ -97,4 +97,20 @@ export const site: Mutant[] = [
     replace: 'previous.pages[path]?.key !== undefined',
     tests: ['test/publication/pages.test.ts'],
   },
+  {
+    name: 'page-of-an-author-without-its-weeks',
+    promise: 'The page of an author is rendered again when anything changes that it shows.',
+    file: 'pipeline/site/author-page.ts',
+    find: 'keyOf(withoutBigInts(shown))',
+    replace: 'keyOf(withoutBigInts({ ...shown, share: undefined }))',
+    tests: ['test/site/models.test.ts'],
+  },
+  {
+    name: 'page-of-an-author-without-its-months',
+    promise: 'The page of an author is rendered again when anything changes that it shows.',
+    file: 'pipeline/site/author-page.ts',
+    find: 'keyOf(withoutBigInts(shown))',
+    replace: 'keyOf(withoutBigInts({ ...shown, months: [] }))',
+    tests: ['test/site/models.test.ts'],
+  },
 ]
