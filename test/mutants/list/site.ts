@@ -97,4 +97,28 @@ export const site: Mutant[] = [
     replace: 'previous.pages[path]?.key !== undefined',
     tests: ['test/publication/pages.test.ts'],
   },
+  {
+    name: 'null-is-an-empty-text',
+    promise: 'The SQL console tells NULL from an empty text.',
+    file: 'pipeline/site/browser/sql/cells.ts',
+    find: 'end === undefined ? null :',
+    replace: "end === undefined ? '' :",
+    tests: ['test/site/browser/sql.test.ts'],
+  },
+  {
+    name: 'semicolons-in-texts',
+    promise: 'Texts and comments of a question in SQL may have semicolons.',
+    file: 'pipeline/site/browser/sql/script.ts',
+    find: 'types[at] === OPERATOR && bytes[offsets[at] ?? 0]',
+    replace: 'script[offsets[at] ?? 0] !== undefined && bytes[offsets[at] ?? 0]',
+    tests: ['test/site/browser/sql.test.ts'],
+  },
+  {
+    name: 'sums-of-equal-dates',
+    promise: 'The chart of an answer adds no rows up: their numbers may be means or shares.',
+    file: 'pipeline/site/browser/sql/answer-chart.ts',
+    find: '.size < rows.length)',
+    replace: '.size < 0)',
+    tests: ['test/site/browser/sql.test.ts'],
+  },
 ]
