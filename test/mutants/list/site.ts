@@ -106,11 +106,11 @@ export const site: Mutant[] = [
     tests: ['test/site/browser/sql.test.ts'],
   },
   {
-    name: 'semicolons-in-texts',
-    promise: 'Texts and comments of a question in SQL may have semicolons.',
+    name: 'lines-of-wrapped-questions',
+    promise: 'Errors of DuckDB name the line of the question as a person wrote it.',
     file: 'pipeline/site/browser/sql/script.ts',
-    find: 'types[at] === OPERATOR && bytes[offsets[at] ?? 0]',
-    replace: 'script[offsets[at] ?? 0] !== undefined && bytes[offsets[at] ?? 0]',
+    find: 'Number(line) - 1',
+    replace: 'Number(line)',
     tests: ['test/site/browser/sql.test.ts'],
   },
   {

@@ -37,11 +37,11 @@ describe('a script', () => {
 
 it('an error names the line of the question, once', () => {
   const place = (line: number) => `LINE ${line}: select selec 1\n                     ^`
-  expect(errorOfQuestion(`Parser Error: near "1"\n\n${place(2)}\n\n${place(2)}`)).toBe(
-    `Parser Error: near "1"\n\n${place(1)}`,
+  expect(errorOfQuestion(`Conversion Error: near "1"\n\n${place(2)}\n\n${place(2)}`)).toBe(
+    `Conversion Error: near "1"\n\n${place(1)}`,
   )
-  expect(errorOfQuestion('Catalog Error: none\n\nLINE 10: x\n         ^')).toBe(
-    'Catalog Error: none\n\nLINE 9:  x\n         ^',
+  expect(errorOfQuestion('Conversion Error: none\n\nLINE 10: x\n         ^')).toBe(
+    'Conversion Error: none\n\nLINE 9:  x\n         ^',
   )
   expect(errorOfQuestion('Out of Memory Error: none')).toBe('Out of Memory Error: none')
 })

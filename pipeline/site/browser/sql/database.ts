@@ -80,6 +80,8 @@ export function startDatabase(
   }
 
   async function copy(query: string, format: string): Promise<Uint8Array<ArrayBuffer>> {
+    // If the file is there, DuckDB first writes another one beside it, which it may not.
+    await worker.ask('DROP_FILE', ANSWER_FILE)
     await run(`COPY (${query}) TO '${ANSWER_FILE}' ${format}`)
     const bytes = (await worker.ask('COPY_FILE_TO_BUFFER', ANSWER_FILE)) as Uint8Array<ArrayBuffer>
     await worker.ask('DROP_FILE', ANSWER_FILE)

@@ -11,7 +11,6 @@ export interface ScriptStatement {
   isCommand: boolean
 }
 
-const OPERATOR = 3
 const COMMENT = 5
 const SEMICOLON = ';'.charCodeAt(0)
 
@@ -21,7 +20,6 @@ const COMMANDS =
 /** Splits a script at its semicolons. Texts and comments may have some, too. */
 export function splitScript(script: string, { offsets, types }: Tokens): ScriptStatement[] {
   const bytes = new TextEncoder().encode(script)
-  const isEnd = (at: number) => types[at] === OPERATOR && bytes[offsets[at] ?? 0] === SEMICOLON
   const statements: ScriptStatement[] = []
   let [start, first] = [0, -1]
   const finish = (end: number) => {
@@ -34,7 +32,7 @@ export function splitScript(script: string, { offsets, types }: Tokens): ScriptS
     first = -1
   }
   for (const [at, offset] of offsets.entries()) {
-    if (isEnd(at)) finish(offset)
+    if (bytes[offset] === SEMICOLON) finish(offset)
     else if (first < 0 && types[at] !== COMMENT) first = offset
   }
   finish(bytes.length)
