@@ -129,8 +129,8 @@ function exactly(...paths: string[]): RegExp {
   return new RegExp(`^(${paths.map((path) => path.replaceAll('.', '\\.')).join('|')})$`)
 }
 
-/** Compressed forms of a text are what the text is. */
-const CODED = /(?<=\.(html|css|js|svg|json))\.(br|gz)$/
+/** Compressed forms are what is compressed. DuckDB's WebAssembly is published in this form alone. */
+const CODED = /(?<=\.(html|css|js|svg|json|wasm))\.(br|gz)$/
 
 /** The path of the text that a path may be a compressed form of; itself if it is none. */
 export function withoutCoding(path: string): string {
@@ -190,6 +190,11 @@ const MEDIA_TYPES: Record<string, string> = {
 export function mediaType(path: string): string {
   if (nameOf(path) === FEED_FILES.json) return 'application/feed+json; charset=utf-8'
   return MEDIA_TYPES[endingOf(path)] ?? 'application/octet-stream'
+}
+
+/** Whether a published file is the script of DuckDB's worker on the SQL console. */
+export function isEngineWorker(path: string): boolean {
+  return /^assets\/duckdb-[0-9a-f]+\.js$/.test(path)
 }
 
 /** Whether a browser opens a published file as a document, so that a content security policy has to bind it. */

@@ -43,9 +43,10 @@ export async function renderChanged(
   const { scripts, bundle } = await scriptsFor(publicDir, previous)
   // Loaded only by builds that render.
   const { renderSite } = await import('../site/render.ts')
+  const { ENGINE_FILES } = await import('../site/sql/engine.ts')
   const { linkPictures } = await import('../site/pictures.ts')
   const facts = await readFacts((each) => tree.rootOf(each), { ...known, rows, periods }, database)
-  const all = renderSite(facts, bundle)
+  const all: PublishedPage[] = [...renderSite(facts, bundle), ...ENGINE_FILES]
   const { drawings, note: notePictures } = await drawChanged(tree.folder, linkPictures(facts))
   // Assets of the previous pages stay, because some may be open or cached.
   const { retired, outdated } = sortAssets(previous, all)
@@ -66,7 +67,7 @@ export async function renderChanged(
 async function unchangedPages(
   publicDir: string,
   previous: Rendered,
-  pages: readonly Page[],
+  pages: readonly Pick<PublishedPage, 'path' | 'key'>[],
 ): Promise<Map<string, Rendered['pages'][string]>> {
   if (previous.code !== hashOfCode()) return new Map()
   const unchanged = pages.filter(({ path, key }) => key !== undefined && previous.pages[path]?.key === key)

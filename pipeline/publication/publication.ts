@@ -57,10 +57,11 @@ export interface Entry {
   isOptional?: boolean
 }
 
-/** A page, or a picture for links. */
+/** A page, a picture for links, or a file of the SQL console's DuckDB. */
 export interface PublishedPage {
   path: string
   text: string | Buffer
+  key?: string
 }
 
 export interface Facts {

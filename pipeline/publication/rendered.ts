@@ -2,11 +2,12 @@ import { hash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
+import { type Files, readIfAny, readTextIfAny, replaceFile } from '../base/files.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { publishedPath } from '../contract/published-paths.ts'
 import type { Page } from '../site/layout.ts'
+import type { PublishedPage } from './publication.ts'
 
 const RENDERED_FILE = 'pages.json'
 
@@ -44,7 +45,7 @@ export async function readRendered(stateDir: string): Promise<Rendered | undefin
 export async function noteRendered(
   { stateDir, publicDir, files }: { stateDir: string; publicDir: string; files: Files },
   made: Omit<Rendered, 'pages'>,
-  { pages, standing }: { pages: readonly Page[]; standing: ReadonlyMap<string, RenderedPage> },
+  { pages, standing }: { pages: readonly PublishedPage[]; standing: ReadonlyMap<string, RenderedPage> },
 ): Promise<void> {
   const rendered = pages.map(({ path, text, key }): [string, RenderedPage] => [
     path,
@@ -71,7 +72,7 @@ export async function areStanding(
 /** The assets named by a hash that only the previous pages load, and those that only the pages before them did. */
 export function sortAssets(
   previous: Rendered | undefined,
-  pages: readonly Page[],
+  pages: readonly Pick<Page, 'path'>[],
 ): { retired: string[]; outdated: string[] } {
   const loaded = new Set(pages.map(({ path }) => path))
   const before = Object.keys(previous?.pages ?? {}).filter((path) => publishedPath(path).cache === 'hashed')
@@ -98,8 +99,8 @@ async function isStanding(publicDir: string, path: string, page: RenderedPage | 
   if (page === undefined) return false
   const place = join(publicDir, path)
   if (page.stamp !== undefined && page.stamp === stampOf(place)) return true
-  const text = await readTextIfAny(place)
-  return text !== undefined && hash('sha256', text) === page.sha256
+  const bytes = await readIfAny(place)
+  return bytes !== undefined && hash('sha256', bytes) === page.sha256
 }
 
 /**

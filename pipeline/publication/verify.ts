@@ -38,6 +38,7 @@ import { readFacts, type SiteFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { linkPictures } from '../site/pictures.ts'
 import { renderSite } from '../site/render.ts'
+import { ENGINE_FILES } from '../site/sql/engine.ts'
 import { faultOf, missing, strayFiles, verifyFile } from './compare.ts'
 import { liesAt, type Site } from './iceberg.ts'
 import { drawn } from './pictures.ts'
@@ -133,7 +134,7 @@ async function verifyAll(
 }
 
 async function renderPages(facts: SiteFacts): Promise<PublishedPage[]> {
-  return [...renderSite(facts, await bundleBrowser()), ...(await drawn(linkPictures(facts)))]
+  return [...renderSite(facts, await bundleBrowser()), ...ENGINE_FILES, ...(await drawn(linkPictures(facts)))]
 }
 
 function filesOf(index: ReleaseIndex, manifests: ReadonlyMap<ReleaseName, Manifest>): number {

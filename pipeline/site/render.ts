@@ -17,6 +17,7 @@ import { listingPage } from './listing.ts'
 import { modelPages } from './model-page.ts'
 import { modelsPages } from './models.ts'
 import { notFoundPage } from './not-found.ts'
+import { sqlPage } from './sql/page.ts'
 import { tombstonePages } from './tombstone-page.ts'
 
 /** Renders the pages outside the releases, and their assets. */
@@ -25,6 +26,7 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
   const pages = [
     landingPage(facts, { copyScript: names['copy.ts'] ?? '', code: codeSection(facts) }),
     explorePage(facts, names),
+    sqlPage(facts, names),
     ...leaderboardPages(facts),
     ...modelsPages(facts, names['models.ts']),
     ...modelPages(facts),

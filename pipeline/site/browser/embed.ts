@@ -1,5 +1,5 @@
 import { drawScene } from '../chart/scene.ts'
-import { chartElement } from './explore/chart-element.ts'
+import { chartElement, chartWords, nameItems } from './explore/chart-element.ts'
 import { pinnedUrl } from './explore/cite.ts'
 import { byId, make } from './explore/dom.ts'
 import { drawnContent, type Shown, titleOf } from './explore/frame.ts'
@@ -26,9 +26,7 @@ async function start(): Promise<void> {
   byId('title', HTMLHeadingElement).textContent = titleOf(shown)
   byId('credit', HTMLParagraphElement).replaceChildren(link, ` (${source.license})`)
   const { series } = drawnContent(shown)
-  byId('legend', HTMLUListElement).replaceChildren(
-    ...series.map(({ name, paint }) => make('li', { class: paint }, make('span', {}, name))).reverse(),
-  )
+  byId('legend', HTMLUListElement).replaceChildren(...nameItems(series))
   draw(shown)
   new ResizeObserver(() => draw(shown)).observe(place)
 }
@@ -37,7 +35,7 @@ function draw(shown: Shown): void {
   const { clientWidth: width, clientHeight: height } = place
   if (width === 0 || height === 0) return
   const scene = drawScene(drawnContent(shown), { width, height })
-  place.replaceChildren(chartElement(scene, shown))
+  place.replaceChildren(chartElement(scene, chartWords(shown)))
   byId('legend', HTMLUListElement).hidden = scene.isLabelled || shown.content.series.length < 2
   byId('notes', HTMLUListElement).replaceChildren(...scene.notes.map(({ text }) => make('li', {}, text)))
 }

@@ -18,6 +18,8 @@ export interface Content {
   measure: Measure
   /** Lines alone. */
   isLog?: boolean
+  /** What is drawn if it is not tokens, and by what its values were multiplied to be whole. */
+  column?: { name: string; factor: number }
 }
 
 const NARROW = 640
@@ -71,11 +73,11 @@ function placeColumns(content: Content, left: number, right: number): Pick<Frame
   return { step, columns: content.periods.map((_, at) => round(left + (at + (isSteps ? 0.5 : 0)) * step)) }
 }
 
-function drawnValues({ values }: Series, { totals, measure, isLog = false, form }: Content): Value[] {
+function drawnValues({ values }: Series, { totals, measure, isLog = false, form, column }: Content): Value[] {
   const first = Number(values.find((value) => value !== null && value > 0n) ?? 0n)
   return values.map((value, at) => {
     if (value === null) return null
-    const number = Number(value)
+    const number = Number(value) / (column?.factor ?? 1)
     if (isLog && form === 'lines' && number <= 0) return null
     if (measure === 'share') return fractionOf(number, Number(totals[at] ?? 0n))
     return measure === 'index' ? (first === 0 ? null : (number / first) * 100) : number
@@ -124,7 +126,8 @@ function dashOf(paint: string): string {
 
 export const UNIT = { day: 'per day', week: 'per week', month: 'per month' } as const
 
-function unitOf({ measure, grain, isLog = false, form }: Content): string {
+function unitOf({ measure, grain, isLog = false, form, column }: Content): string {
+  if (column !== undefined) return column.name
   const log = isLog && form === 'lines' ? ', log scale' : ''
   if (measure === 'rank') return 'Rank'
   if (measure === 'index') return `Tokens ${UNIT[grain]}, first value = 100${log}`

@@ -79,7 +79,7 @@ function named(positions: readonly number[], periods: readonly Period[], isMonth
   })
 }
 
-export type Measure = 'tokens' | 'share' | 'index' | 'rank'
+export type Measure = 'tokens' | 'share' | 'index' | 'rank' | 'number'
 
 /** How values become heights, and where the axis has lines. */
 export interface ValueScale {

@@ -7,6 +7,7 @@ import { HISTORY_FILES, HISTORY_PATHS, LATEST_PATH, POINTER_PATH } from '../../c
 import type { FileDescription } from '../../release/documents/files.ts'
 import { bytesElement, folded, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
+import { SQL_PATH } from '../sql/page.ts'
 
 const HASH_SHOWN = 12
 
@@ -30,7 +31,8 @@ function addresses({ tables, end_date }: SiteFacts['dataset']): Html {
   const link = (path: string, text = path) => html`<a href="${path}">${text}</a>`
   const latest = (file: string) => link(`${LATEST_PATH}/${file}`, `latest/${file}`)
   const periods = html`<li>Weeks and months, which are tables of their own: ${latest('rankings-weekly.csv')}, ${latest('rankings-monthly.csv')}</li>\n`
-  return html`<p>These addresses stay the same:</p>
+  return html`<p>You can also <a href="${SQL_PATH}">ask all tables in SQL</a>, in your browser.</p>
+<p>These addresses stay the same:</p>
 <ul>
 <li>The newest release: ${latest('rankings-daily.parquet')}, ${latest('rankings-daily.csv')}; its name is in ${link(POINTER_PATH, 'latest.json')}</li>
 ${tables === undefined ? html`` : periods}<li>One day or one month: <code>${DATASET_PATH}/daily/${end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${end_date.slice(0, 7)}.csv</code>, or <code>.parquet</code></li>

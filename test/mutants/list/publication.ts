@@ -372,4 +372,12 @@ export const publication: Mutant[] = [
     replace: 'days.slice(0, DAYS_AT_ONCE)',
     tests: ['test/publication/periods.test.ts'],
   },
+  {
+    name: 'any-gzip-will-do',
+    promise: '`make verify` names a file of the SQL console that holds something else.',
+    file: 'pipeline/publication/codings.ts',
+    find: "return holds(one, 'gzip', gunzipSync(other))",
+    replace: "return holds(other, 'gzip', gunzipSync(other)) && one.length > 0",
+    tests: ['test/site/sql.test.ts'],
+  },
 ]

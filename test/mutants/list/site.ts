@@ -113,4 +113,28 @@ export const site: Mutant[] = [
     replace: 'keyOf(withoutBigInts({ ...shown, months: [] }))',
     tests: ['test/site/models.test.ts'],
   },
+  {
+    name: 'null-is-an-empty-text',
+    promise: 'The SQL console tells NULL from an empty text.',
+    file: 'pipeline/site/browser/sql/cells.ts',
+    find: 'end === undefined ? null :',
+    replace: "end === undefined ? '' :",
+    tests: ['test/site/browser/sql.test.ts'],
+  },
+  {
+    name: 'lines-of-wrapped-questions',
+    promise: 'Errors of DuckDB name the line of the question as a person wrote it.',
+    file: 'pipeline/site/browser/sql/script.ts',
+    find: 'Number(line) - 1',
+    replace: 'Number(line)',
+    tests: ['test/site/browser/sql.test.ts'],
+  },
+  {
+    name: 'sums-of-equal-dates',
+    promise: 'The chart of an answer adds no rows up: their numbers may be means or shares.',
+    file: 'pipeline/site/browser/sql/answer-chart.ts',
+    find: '.size < rows.length)',
+    replace: '.size < 0)',
+    tests: ['test/site/browser/sql.test.ts'],
+  },
 ]

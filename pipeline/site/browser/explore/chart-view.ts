@@ -2,7 +2,7 @@ import { addDays, endOf } from '../../chart/calendar.ts'
 import { describePeriod } from '../../chart/cells.ts'
 import type { Scene } from '../../chart/marks.ts'
 import { drawScene } from '../../chart/scene.ts'
-import { chartElement } from './chart-element.ts'
+import { chartElement, chartWords } from './chart-element.ts'
 import { byId, make, makeSvg } from './dom.ts'
 import { drawnContent, type Shown, titleOf } from './frame.ts'
 import { legend } from './legend.ts'
@@ -146,7 +146,7 @@ function nearest(columns: readonly number[], x: number): number {
 /** The chart with a crosshair, and a box for the part that a drag selects. */
 function toElement(scene: Scene, shown: Shown): SVGElement {
   const { width, height, top, bottom } = scene
-  const svg = chartElement(scene, shown)
+  const svg = chartElement(scene, chartWords(shown))
   // Catches the pointer between marks.
   svg.prepend(makeSvg('rect', { width, height, fill: 'transparent' }))
   svg.append(

@@ -77,7 +77,8 @@ function fileName({ name, release }: Source, { view, span, grain }: Shown, endin
   return `${name}-${release}-${span.from}-${span.to}-${grain}-${view.show}.${ending}`
 }
 
-function save(blob: Blob, name: string): void {
+/** Downloads a file that the page made. */
+export function save(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob)
   const link = make('a', { href: url, download: name })
   document.body.append(link)
