@@ -8,7 +8,6 @@ import {
   LATEST_PATH,
 } from '../contract/published-paths.ts'
 import { PERIOD_TABLES, tablesIn } from '../contract/tables.ts'
-import { scrollable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 
@@ -24,8 +23,8 @@ export function apiPage({ manifest }: SiteFacts): Page {
 It needs a server. This host has only files, so nothing answers here.</p>
 <section aria-labelledby="files">
 <h2 id="files">Answers as files</h2>
-<p>These files need no key and no server.</p>
-${scrollable('Answers as files', answersTable(root, manifest))}</section>
+<p>These files need no key and no server. They say what operations of the API answer.</p>
+${answersList(root, manifest)}</section>
 <section aria-labelledby="server">
 <h2 id="server">With a server</h2>
 <p>Ask ${manifest.publisher.name} (${manifest.publisher.contact}) whether there is a server of this dataset, and for a key.
@@ -39,7 +38,7 @@ make key</code></pre>
   return renderPage({ path, title: 'API', description, main }, manifest)
 }
 
-function answersTable(root: string, manifest: SiteFacts['manifest']): Html {
+function answersList(root: string, manifest: SiteFacts['manifest']): Html {
   const link = (path: string) => html`<a href="${root}${path}">${path}</a>`
   const periods = PERIOD_TABLES.filter((table) => tablesIn(manifest).includes(table))
   const answers: [operation: string, answer: Html][] = [
@@ -53,11 +52,7 @@ function answersTable(root: string, manifest: SiteFacts['manifest']): Html {
     ['/datasets/rankings-daily/info', html`${link(CATALOG_FILE)}, ${link(COVERAGE_PATH)}`],
     ['/embeddings/models', link(API_FILES.embeddings_models)],
   ]
-  return html`<table>
-<caption>Operations of the API, and the files that say the same</caption>
-<thead><tr><th scope="col">Operation</th><th scope="col">File</th></tr></thead>
-<tbody>
-${answers.map(([operation, answer]) => html`<tr><th scope="row"><code>GET ${operation}</code></th><td>${answer}</td></tr>\n`)}</tbody>
-</table>
+  return html`<dl class="access">
+${answers.map(([operation, answer]) => html`<div><dt><code>GET ${operation}</code></dt><dd>${answer}</dd></div>\n`)}</dl>
 `
 }

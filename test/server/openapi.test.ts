@@ -140,6 +140,20 @@ describe('GET /openapi.json', () => {
   )
 })
 
+test.each(['/openapi.json', '/docs'])('%s links to the description, the page and the catalogue', async (url) => {
+  const { app } = await testApp()
+  const { link } = (await app.inject(url)).headers
+  const targets = [...String(link).matchAll(/<([^>]+)>; rel="([\w-]+)"/g)].map(([, target, relation]) => [
+    relation,
+    target,
+  ])
+  expect(targets).toEqual([
+    ['service-desc', '/openapi.json'],
+    ['service-doc', '/docs'],
+    ['api-catalog', '/.well-known/api-catalog'],
+  ])
+})
+
 describe('GET /docs', () => {
   test('shows every operation, parameter and schema', async () => {
     const { app } = await testApp()

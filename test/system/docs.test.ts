@@ -1,7 +1,9 @@
 /** The page of the API on a server: from the overview to a first answer, by keyboard alone on a phone. */
+import { tmpdir } from 'node:os'
 import type { Page } from 'playwright-core'
 import { expect, type TestContext, test } from 'vitest'
 import { browserOf, expectAccessible, expectNoSidewaysScroll, openPage, smallTargets } from './chromium.ts'
+import { environment, run } from './clone.ts'
 import { siteInChromium } from './sample-site.ts'
 
 const PHONE = { width: 375, height: 812 }
@@ -77,6 +79,21 @@ test('forms send what was written, and errors say what to do', async (context) =
   expect(answer).toContain('top must be an integer from 1 to 50')
   const code = await page.locator('#getCurrentKey .samples code').first().textContent()
   expect(code).toContain(`curl -sS "${given.site.hosts.server}api/v1/key"`)
+})
+
+test.for([
+  ['curl', 'bash', '-c'],
+  ['Python', 'python3', '-c'],
+  ['JavaScript', process.execPath, '--input-type=module', '-e'],
+] as const)('code in %s runs as it stands', async ([language, program, ...words], context) => {
+  const { page } = await openOn(context, 'docs', { viewport: DESKTOP })
+  for (const id of ['getRankingsDailyInfo', 'createPresetsMessages']) {
+    const code = await page.getByLabel(`${language}: ${id}`, { exact: true }).textContent()
+    const env = environment({ TOKENBOARD_KEY: given.site.key })
+    const { code: exit, stdout, stderr } = await run(program, [...words, code ?? ''], { env, cwd: tmpdir() })
+    expect([exit, stderr]).toEqual([0, ''])
+    expect(stdout).toMatch(/^(200 )?\{\s*['"]?data['"]?: ?\{/)
+  }
 })
 
 test.for([

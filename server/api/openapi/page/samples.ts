@@ -66,10 +66,7 @@ function quoted(text: string): string {
 }
 
 function python({ method, url, body }: SampleRequest): string {
-  const data =
-    body === undefined
-      ? []
-      : [`    data=json.dumps(json.loads(r"""${body}""")).encode(),`, `    method=${JSON.stringify(method)},`]
+  const data = body === undefined ? [] : [`    data=r"""${body}""".encode(),`, `    method=${JSON.stringify(method)},`]
   const type = body === undefined ? '' : ', "Content-Type": "application/json"'
   return `import json
 import os
