@@ -7,7 +7,7 @@ import { callerOf } from './caller.ts'
 import { exposed } from './common-headers.ts'
 
 /*
- * `Idempotency-Key`: a request that is sent again gets the answer of the first one. The store makes that sure. Here a
+ * `Idempotency-Key`: a request that is sent again gets the answer of the first one. The store ensures this. Here a
  * request is refused while another one with its key is under way in this process (docs/decisions/0043-idempotency.md).
  */
 
@@ -43,7 +43,7 @@ export function idempotency(operation: string): { onRequest: onRequestHookHandle
         const name = `${callerOf(request).id} ${operation} ${slug} ${textOfKey(value)}`
         const state = enter(underWay, name)
         request.idempotency = { name, isRepeatedHeader: values.length > 1, bodyHash: '', ...state }
-        // Clients that leave get no answer.
+        // A client that hangs up gets no answer, so `onSend` may not run.
         reply.raw.once('close', state.end)
       }
       done()

@@ -1,6 +1,6 @@
 /* Where programs and people find the description of the API. */
 
-/** What paths of this server begin with for its clients: empty, or the path of a reverse proxy, such as `/tokens`. */
+/** The path prefix that clients see: empty, or the path of a reverse proxy, such as `/tokens`. */
 export type PathPrefix = string
 
 export const DESCRIPTION_PATH = '/openapi.json'

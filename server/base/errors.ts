@@ -10,7 +10,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A 409 that trying again does not end, and so without `Retry-After`. */
+/** A 409 that a retry cannot fix. It has no `Retry-After`. */
 export class LastingConflict extends ApiError {
   constructor(message: string) {
     super(409, message)

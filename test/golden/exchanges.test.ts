@@ -36,6 +36,7 @@ it('answers every recorded request with the recorded bytes, as /openapi.json say
   for (const group of GROUPS) {
     const path = join(import.meta.dirname, 'exchanges', `${group}.txt`)
     const exchanges: Exchange[] = []
+    if (group === 'rankings-daily') await expectGzip(port, secrets.limited)
     for (const request of requestsIn(readFileSync(path, 'utf8'))) {
       const [answer] = await exchange(port, bytesOf(request, secrets), [request.method === 'HEAD'])
       if (answer === undefined) throw new Error(`${request.method} ${request.target} was not answered`)
@@ -49,6 +50,19 @@ it('answers every recorded request with the recorded bytes, as /openapi.json say
   await expectPublishedChanges(workspace.publicDir, port, secrets.limited)
   await expectDatasetInfo(workspace.publicDir, port, secrets.limited)
 })
+
+/**
+ * The first answers of a server have no gzip: it is prepared after the rows. To ask before presets are made would change
+ * their random ids.
+ */
+async function expectGzip(port: number, secret: string): Promise<void> {
+  const headers = { authorization: `Bearer ${secret}`, 'accept-encoding': 'gzip' }
+  const coding = async () => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/datasets/rankings-daily`, { headers })
+    return answer.headers.get('content-encoding')
+  }
+  await expect.poll(coding).toBe('gzip')
+}
 
 /** The description of the dataset names files that are there, and says what the published ones say. */
 async function expectDatasetInfo(publicDir: string, port: number, secret: string): Promise<void> {

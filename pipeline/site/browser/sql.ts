@@ -9,8 +9,11 @@ import { answerView } from './sql/answer-view.ts'
 import { type SqlDatabase, startDatabase } from './sql/database.ts'
 import { StoppedError } from './sql/worker.ts'
 
-/** What DuckDB says of a query. After any other error it may not work any more, and is started again. */
-const QUERY_ERROR = /^[A-Z][\w ]* Error: /
+/**
+ * What DuckDB says of a query. After any other error it may not work any more, and is started again: after a fatal or
+ * internal one, and in a transaction that failed, every later query fails too.
+ */
+const QUERY_ERROR = /^(?!FATAL|INTERNAL|TransactionContext)[A-Z][\w ]* Error: /
 
 const page = byId('console', HTMLDivElement)
 const field = byId('question', HTMLTextAreaElement)
@@ -96,13 +99,15 @@ async function download(): Promise<void> {
   save(new Blob([await database.csv()], { type: 'text/csv' }), `${source.name}-${source.release}-answer.csv`)
 }
 
-/** Shows the question of the address, and runs it. That is safe: nothing but this page's memory is within its reach. */
+/** Shows the question of the address, and runs it. That is safe: it can only reach this page's memory. */
 async function followAddress(): Promise<void> {
   const asked = fromHash(location.hash)
   if (asked.release !== release) location.reload()
   if (asked.release !== release || asked.question === '') return
   if (run.disabled) database?.stop()
   await asking
+  // Meanwhile the address may have another question, which follows by itself.
+  if (fromHash(location.hash).question !== asked.question) return
   field.value = asked.question
   ask()
 }

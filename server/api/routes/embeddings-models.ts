@@ -28,7 +28,7 @@ export function embeddingsModels(app: FastifyInstance, { catalogue, prefix }: Ca
       const { offset, limit } = pageOf(request.query, entries.length)
       const end = offset + limit
       const next = end < entries.length ? `${prefix}${request.routeOptions.url}?offset=${end}&limit=${limit}` : null
-      const etag = `"${hash}-${offset}-${limit}"`
+      const etag = `"${hash}-${offset}-${limit}${prefix}"`
       return sendTaggedJson(
         request,
         reply,

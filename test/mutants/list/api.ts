@@ -304,7 +304,7 @@ export const api: Mutant[] = [
     name: 'one-tag-for-all-pages-of-the-catalogue',
     promise: 'The ETag of embeddings models is of exactly the page that was asked for.',
     file: 'server/api/routes/embeddings-models.ts',
-    find: '`"${hash}-${offset}-${limit}"`',
+    find: '`"${hash}-${offset}-${limit}${prefix}"`',
     replace: '`"${hash}"`',
     tests: ['test/server/exchanges.test.ts'],
   },

@@ -7,7 +7,7 @@ export interface Asked {
 
 const RELEASE = /^\d{8}T\d{6}Z$/
 
-/** Reads what `toHash` writes. What is no release is ignored. */
+/** Reads what `toHash` writes. Anything else is ignored. */
 export function fromHash(hash: string): Asked {
   const asked = new URLSearchParams(hash.replace(/^#/, ''))
   const release = asked.get('release')

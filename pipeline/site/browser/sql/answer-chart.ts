@@ -34,7 +34,7 @@ export function chartColumns(columns: readonly Column[]): ChartColumns | undefin
 /** The query for what `answerContent` draws: date, name, value. */
 export function chartQuery({ date, value, name }: ChartColumns): string {
   const [day, number] = [quoted(date.name), quoted(value.name)]
-  const whole = WHOLE.test(value.type) ? number : `round(${number} * ${FACTOR})`
+  const whole = WHOLE.test(value.type) ? number : `round(${number}::DOUBLE * ${FACTOR})`
   return `SELECT strftime(${day}::TIMESTAMP, '%Y-%m-%d'), ${name === undefined ? 'NULL' : quoted(name.name)}, TRY_CAST(${whole} AS HUGEINT) FROM answer WHERE ${day} IS NOT NULL AND isfinite(${day}) AND ${number} IS NOT NULL`
 }
 

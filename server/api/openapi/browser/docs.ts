@@ -165,7 +165,7 @@ function listOf(issues: Problem['issues']): HTMLElement[] {
   return [list]
 }
 
-/** What the envelope of an error says; undefined if the answer is none of this server. */
+/** What the envelope of an error says; undefined if the answer did not come from this server. */
 function problemOf(text: string): Problem | undefined {
   try {
     const { error } = JSON.parse(text)

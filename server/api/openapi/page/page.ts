@@ -22,7 +22,7 @@ export function docsPage(document: OpenApiDocument, contact: Contact): OwnPage {
 ${steps(operations, contact)}<section aria-labelledby="operations">
 <h2 id="operations">Operations</h2>
 ${prose(description)}
-<p>All paths are below <code>${document.servers[0]?.url ?? ''}</code>. For programs: <a href="openapi.json">openapi.json</a>.</p>
+<p>All paths are below <code>${document.servers[0]?.url ?? ''}</code> of this server. For programs: <a href="openapi.json">openapi.json</a>.</p>
 ${contents(document, operations)}</section>
 ${document.tags.map(
   (tag) => html`<h2 id="${idOf(tag.name)}">${tag.name}</h2>
