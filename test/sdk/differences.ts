@@ -15,7 +15,7 @@ interface Difference {
     | 'lacks values'
     | 'checks no limits'
     | 'requires keys'
-    | 'takes keys as optional'
+    | 'treats keys as optional'
   field: string
   values: readonly string[]
 }
@@ -34,7 +34,7 @@ const CONSEQUENCES: Record<Part, Partial<Record<Difference['kind'], string>>> = 
     'has more keys': 'ignores them, and a preset keeps them in objects that it keeps',
     'has more values': '400',
     'allows any other keys': '400: the specification closes the object',
-    'takes keys as optional': '400 without them',
+    'treats keys as optional': '400 without them',
     'lacks keys': 'reads them; other clients can send them',
     'lacks values': 'reads them; other clients can send them',
     'checks no limits': '400 beyond the limits',
@@ -45,7 +45,7 @@ const CONSEQUENCES: Record<Part, Partial<Record<Difference['kind'], string>>> = 
     'lacks keys': 'sends them, and the SDK drops them',
     'lacks values': REFUSED,
     'requires keys': REFUSED,
-    'takes keys as optional': 'always sends them',
+    'treats keys as optional': 'always sends them',
   },
 }
 
@@ -122,7 +122,7 @@ function compare(own: Fields, sdk: Fields): Difference[] {
       ...(extra.length > 0 ? [differ('has more values', path, extra)] : []),
       ...(isOpener ? [differ('allows any other keys', path)] : []),
       ...(field.isRequired && !other.isRequired ? [differ('requires keys', path)] : []),
-      ...(!field.isRequired && other.isRequired ? [differ('takes keys as optional', path)] : []),
+      ...(!field.isRequired && other.isRequired ? [differ('treats keys as optional', path)] : []),
     ]
   })
   const less = matches(own, sdk).flatMap(({ path, field, other, extra }) => {
