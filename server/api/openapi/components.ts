@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
 import { ChatPart, ChatText } from '../../schemas/chat-request/content.ts'
-import { ChatRequest } from '../../schemas/chat-request/index.ts'
+import { ChatReasoning, ChatRequest } from '../../schemas/chat-request/index.ts'
 import { ChatMessage, ReasoningDetail } from '../../schemas/chat-request/messages.ts'
 import { ResponseFormat } from '../../schemas/chat-request/response-format.ts'
 import { ChatTool, ChatToolChoice } from '../../schemas/chat-request/tools.ts'
@@ -126,6 +126,7 @@ export const SCHEMAS = {
   Trace,
   ...SERVER_TOOLS,
   ChatRequest,
+  ChatReasoning,
   ChatMessage,
   ChatPart,
   ChatText,

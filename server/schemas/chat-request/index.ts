@@ -28,6 +28,11 @@ const Prediction = typed('content', {
   content: z.union([z.string(), list(typed('text', { text: z.string() }))]),
 })
 
+export const ChatReasoning = z.looseObject({
+  effort: Effort.nullable().optional(),
+  summary: ReasoningSummary.nullable().optional(),
+})
+
 const NUMBER = z.number().nullable().optional()
 const INTEGER = z.int().nullable().optional()
 const BOOLEAN = z.boolean().nullable().optional()
@@ -57,9 +62,7 @@ export const ChatRequest = z
     seed: INTEGER,
     stop: z.union([z.string(), list(z.string()).max(MAX_STOPS), z.null()]).optional(),
     response_format: ResponseFormat.optional(),
-    reasoning: z
-      .looseObject({ effort: Effort.nullable().optional(), summary: ReasoningSummary.nullable().optional() })
-      .optional(),
+    reasoning: ChatReasoning.optional(),
     reasoning_effort: Effort.nullable().optional(),
     modalities: list(z.enum(['text', 'image', 'audio'])).optional(),
     image_config: imageParameters({}).optional(),

@@ -59,6 +59,12 @@ export const TextFormat = z.looseObject({
   verbosity: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullable().optional(),
 })
 
+/** Not a literal: generators of clients make a text of a constant. */
+const KeepsNothing = z
+  .boolean()
+  .refine((store) => !store, { error: 'must be false' })
+  .meta({ description: 'Only false: responses are not stored.' })
+
 const NUMBER = z.number().nullable().optional()
 const INTEGER = z.int().nullable().optional()
 const BOOLEAN = z.boolean().nullable().optional()
@@ -103,7 +109,7 @@ export const ResponsesRequest = z
     stop_server_tools_when: StopServerToolsWhen.optional(),
     stream: z.boolean().optional(),
     background: BOOLEAN,
-    store: z.literal(false).optional(),
+    store: KeepsNothing.optional(),
     metadata: z.record(z.string(), stringOfAtMost(MOST_CHARACTERS_OF_METADATA)).nullable().optional(),
     user: EndUser.optional(),
     safety_identifier: TEXT,
