@@ -5,7 +5,6 @@ import { type Appearances, appearancesOf } from '../dataset/model-facts.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { drawShare, shareCharts } from './author-charts.ts'
 import { type Author, authorsOf } from './authors.ts'
-import { authorOf } from './chart/rows.ts'
 import type { Content } from './chart/scene.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
@@ -90,10 +89,9 @@ ${modelsTable(author, root)}</section>
   return renderPage({ path, title: name, description, main }, masthead)
 }
 
-/** The explorer names authors as slugs do. */
-function explorerQuery({ models }: Author): string {
-  const names = new Set(models.map(({ model_permaslug }) => authorOf(model_permaslug)))
-  return ['of=author', ...[...names].map((name) => `models=${encodeURIComponent(name)}`)].join('&')
+/** The explorer has authors under the names of their pages. */
+function explorerQuery({ name }: Author): string {
+  return `of=author&models=${encodeURIComponent(name)}`
 }
 
 function keyFacts({ models, tokens, first_date, last_date }: Author): Html {
