@@ -145,13 +145,30 @@ async function isServed(url: string): Promise<boolean> {
   )
 }
 
-/** A port of the loopback interface that nobody listens on. */
+/** Ports below those that the system hands out to whoever asks for any: a range for each worker of a run. */
+const { VITEST_POOL_ID: worker = '0' } = process.env
+const FIRST_PORT = 10_000 + 1000 * (Number(worker) % 20)
+let portsGiven = 0
+
+/** A port of the loopback interface that nobody listens on, and that no connection or other test takes before its server does. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
+  for (;;) {
+    const port = FIRST_PORT + (portsGiven++ % 1000)
+    if (await isFree(port)) return port
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  const listening = once(server, 'listening')
+  server.listen(port, '127.0.0.1')
+  try {
+    await listening
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') return false
+    throw error
+  }
   server.close()
   await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
+  return true
 }
