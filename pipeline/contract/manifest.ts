@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DisclosureStatement } from './disclosure.ts'
+import { Doi } from './doi.ts'
 import { PROVISIONAL_DAYS } from './provisional-days.ts'
 import { DATASET_VERSION, RankingRow, Timestamp } from './ranking.ts'
 import { RestatementNote, RestatementReason } from './reason.ts'
@@ -30,6 +31,23 @@ export const Resource = z.object({
 })
 export type Resource = z.infer<typeof Resource>
 
+const Answer = z.string().min(1).optional()
+
+/** What a datasheet asks that only the publisher knows (Gebru et al., Datasheets for Datasets, 2021). */
+export const DatasheetAnswers = z.strictObject({
+  purpose: Answer.describe('Why you publish the dataset.'),
+  funding: Answer.describe('Who pays for it.'),
+  users: Answer.describe('Who the users are whose usage is counted: how many, of which kind, from where.'),
+  selection: Answer.describe('Which usage is public and which is not, and who decides.'),
+  consent: Answer.describe('What the users were told, and how they object.'),
+  review: Answer.describe('Which ethical or legal review there was.'),
+  raw_logs: Answer.describe('How long you keep the raw logs.'),
+  notice: Answer.describe('How long before a change of the schema you announce it, and where.'),
+  retention: Answer.describe('How long releases stay.'),
+  succession: Answer.describe('Who takes the dataset over if you stop.'),
+})
+export type DatasheetAnswers = z.infer<typeof DatasheetAnswers>
+
 /** Who publishes the dataset and under which title, from `data/publisher.json`. */
 export const Publisher = z.strictObject({
   name: z.string().min(1).describe('Your name or that of your company; it stands in the line to cite.'),
@@ -37,6 +55,12 @@ export const Publisher = z.strictObject({
   contact: z.string().min(1).describe('A mail address, or a page.'),
   title: z.string().min(1).describe('The title of the dataset.'),
   description: z.string().min(1).describe('What the dataset is, in a sentence.'),
+  ror: z
+    .string()
+    .regex(/^https:\/\/ror\.org\/0[0-9a-hjkmnp-tv-z]{6}\d{2}$/, { error: 'must be such as https://ror.org/01bj3aw27' })
+    .optional()
+    .describe('The address of your organization in the Research Organization Registry.'),
+  datasheet: DatasheetAnswers.optional().describe('What the datasheet of a release says in your words.'),
 })
 export type Publisher = z.infer<typeof Publisher>
 
@@ -111,6 +135,8 @@ export const Manifest = z.object({
   changes: ReleaseChanges.optional(),
   /** Undefined if the publisher says nothing of disclosure control. */
   disclosure: DisclosureStatement.optional(),
+  /** The DOI of all releases together. Releases before the first deposit do not have it. */
+  concept_doi: Doi.optional(),
   generator: z.object({ name: z.literal('tokenboard'), version: z.string(), duckdb: z.string() }),
 })
 export type Manifest = z.infer<typeof Manifest>

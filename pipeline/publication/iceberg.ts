@@ -18,8 +18,8 @@ import {
 } from '../contract/manifest.ts'
 import { ICEBERG_FOLDER, ICEBERG_PATH } from '../contract/published-paths.ts'
 import { dataFile } from '../contract/release-files.ts'
+import { siteUrl } from '../contract/site-url.ts'
 import { keptReleases } from '../release/index.ts'
-import { siteUrl } from '../site/site-url.ts'
 import type { Entry } from './publication.ts'
 
 /** The data file of a snapshot. */

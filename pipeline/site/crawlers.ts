@@ -10,9 +10,9 @@ import {
   LATEST_PATH,
   RESTATEMENTS_PATH,
 } from '../contract/published-paths.ts'
+import { siteUrl } from '../contract/site-url.ts'
 import { disclosureWords, inOneParagraph, isRuled } from '../release/documents/disclosure.ts'
 import type { Page } from './layout.ts'
-import { siteUrl } from './site-url.ts'
 import { SQL_PATH } from './sql/page.ts'
 
 /** Files for crawlers: `robots.txt`, `sitemap.xml` and `llms.txt`. */

@@ -10,12 +10,12 @@ import {
   type ReleaseIndex,
 } from '../contract/manifest.ts'
 import { FEED_FILES } from '../contract/published-paths.ts'
+import { siteUrl } from '../contract/site-url.ts'
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { countPeriods, describeRestated } from '../dataset/restated.ts'
 import { titleOf } from '../release/documents/describe.ts'
 import type { Page } from './layout.ts'
-import { siteUrl } from './site-url.ts'
 
 const RELEASES_LISTED = 100
 

@@ -1,9 +1,9 @@
 import { type Html, html } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
+import { siteUrl } from '../contract/site-url.ts'
 import { SYNTHETIC_NOTICE } from '../release/documents/describe.ts'
 import { hasWeek } from './leaderboard-period.ts'
 import { cardLink, PICTURE_SIZE, type PictureLink, pictureUrl } from './picture/link.ts'
-import { siteUrl } from './site-url.ts'
 
 export interface Page {
   path: string

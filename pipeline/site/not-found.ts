@@ -1,8 +1,8 @@
 import { html } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { LISTING_PATH, NEAREST_MARK, NOT_FOUND_PATH } from '../contract/published-paths.ts'
+import { siteUrl } from '../contract/site-url.ts'
 import { type Page, renderPage } from './layout.ts'
-import { siteUrl } from './site-url.ts'
 
 /** `404.html`, which hosts send for any path: its links begin with the path of the publisher's URL. */
 export function notFoundPage(manifest: Manifest): Page {

@@ -1,7 +1,16 @@
 import type { DisclosureStatement } from '../../contract/disclosure.ts'
-import { FIRST_DATA_VERSION, LICENSE, type Manifest, type Publisher, type TableFacts } from '../../contract/manifest.ts'
+import { type Doi, doiUrl } from '../../contract/doi.ts'
+import {
+  FIRST_DATA_VERSION,
+  LICENSE,
+  type Manifest,
+  type Publisher,
+  releasePath,
+  type TableFacts,
+} from '../../contract/manifest.ts'
 import { PROVISIONAL_DAYS } from '../../contract/provisional-days.ts'
 import { OTHER, type Timestamp, TOP_MODELS } from '../../contract/ranking.ts'
+import { siteUrl } from '../../contract/site-url.ts'
 import { firstProvisional, type PeriodTable } from '../../contract/tables.ts'
 import { DATASET_START, type UtcDate } from '../../contract/utc-date.ts'
 import { type DisclosureWords, disclosureWords, inOneParagraph, isRuled } from './disclosure.ts'
@@ -24,6 +33,14 @@ export interface DatasetDescription {
   keywords: string[]
   synthetic: boolean
   release: string
+  /** The address of the release's own page at the publisher. It never changes. */
+  page: string
+  /** The DOI of the release, once it is deposited: what describes it from inside was written before. */
+  doi: Doi | undefined
+  /** The DOI of all releases together. */
+  concept_doi: Doi | undefined
+  /** Where a citation leads: to the DOI, or to the page. */
+  cited_at: string
   as_of: Timestamp
   /** MAJOR.MINOR.PATCH of the data. */
   data_version: string
@@ -62,10 +79,11 @@ function methodOf(manifest: Manifest): string {
 }
 
 /** Describes a release. `manifest.files` needs only the data files. */
-export function describeDataset(manifest: Manifest): DatasetDescription {
+export function describeDataset(manifest: Manifest, doi?: Doi): DatasetDescription {
   const fields = isRuled(manifest) ? underRule(RANKING_FIELDS) : RANKING_FIELDS
   const disclosure = disclosureOf(manifest)
   const { dataset, version, synthetic, publisher, release, as_of, start_date, end_date, days, rows } = manifest
+  const page = siteUrl(publisher, `${releasePath(release)}/`)
   return {
     name: dataset,
     title: titleOf(manifest),
@@ -76,6 +94,10 @@ export function describeDataset(manifest: Manifest): DatasetDescription {
     keywords: [...KEYWORDS, ...(synthetic ? ['synthetic data'] : [])],
     synthetic,
     release,
+    page,
+    doi,
+    concept_doi: manifest.concept_doi,
+    cited_at: doi === undefined ? page : doiUrl(doi),
     as_of,
     data_version: manifest.data_version ?? FIRST_DATA_VERSION,
     schema_version: version,

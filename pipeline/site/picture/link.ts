@@ -1,7 +1,7 @@
 import type { Manifest } from '../../contract/manifest.ts'
+import { siteUrl } from '../../contract/site-url.ts'
 import type { Table } from '../../contract/tables.ts'
 import { hasOwnUrl } from '../../release/publisher.ts'
-import { siteUrl } from '../site-url.ts'
 import { HEIGHT, type Publishing, WIDTH } from './frame.ts'
 
 /** How a page names its picture. */

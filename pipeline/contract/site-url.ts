@@ -1,4 +1,4 @@
-import type { Publisher } from '../contract/manifest.ts'
+import type { Publisher } from './manifest.ts'
 
 /** The URL of a published file below the publisher's URL. */
 export function siteUrl({ url }: Pick<Publisher, 'url'>, path: string): string {
