@@ -82,9 +82,9 @@ export class Repository {
     return this.#askIfAny(Answer, { method: 'GET', path: `/api/records/${encodeURIComponent(id)}` })
   }
 
-  /** Own drafts and records by a query (ElasticSearch's query string syntax). */
-  async own(query: string): Promise<RepositoryRecord[]> {
-    const words = new URLSearchParams({ q: query, allversions: 'true', size: '25' })
+  /** Own drafts and records by a field: all versions, or the newest of each record or draft. */
+  async own(field: string, value: string, { allversions }: { allversions: boolean }): Promise<RepositoryRecord[]> {
+    const words = new URLSearchParams({ q: `${field}:"${value}"`, allversions: `${allversions}`, size: '25' })
     return (await this.#ask(Hits, { method: 'GET', path: `/api/user/records?${words}` })).hits.hits
   }
 

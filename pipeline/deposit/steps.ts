@@ -77,15 +77,13 @@ async function findOrMake(job: Job): Promise<RepositoryRecord> {
 async function findOwn({ repository, state }: Job, { metadata }: RecordBody): Promise<RepositoryRecord | undefined> {
   const { concept_id } = state.deposits
   const page = metadata.identifiers[0]?.identifier ?? ''
-  const queries = [
-    `metadata.identifiers.identifier:"${page}"`,
-    ...(concept_id === null ? [] : [`parent.id:"${concept_id}"`]),
-  ]
-  const hits = await repository.own(queries.join(' OR '))
+  const hits = await repository.own('metadata.identifiers.identifier', page, { allversions: true })
   // The words of a query may match other records, too.
-  const isOfRelease = (hit: RepositoryRecord) => hit.metadata.identifiers.some(({ identifier }) => identifier === page)
-  const isNext = (hit: RepositoryRecord) => !hit.is_published && hit.parent.id === concept_id
-  return hits.find((hit) => isOfRelease(hit) && hit.is_published) ?? hits.find(isNext) ?? hits.find(isOfRelease)
+  const ofRelease = hits.filter((hit) => hit.metadata.identifiers.some(({ identifier }) => identifier === page))
+  const record = ofRelease.find(({ is_published }) => is_published)
+  if (record !== undefined || concept_id === null) return record ?? ofRelease[0]
+  const newest = await repository.own('parent.id', concept_id, { allversions: false })
+  return newest.find(({ is_published, parent }) => !is_published && parent.id === concept_id)
 }
 
 async function describe(job: Job, draft: RepositoryRecord): Promise<RepositoryRecord> {

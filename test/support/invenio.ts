@@ -72,6 +72,7 @@ export interface Entry {
   is_published: boolean
   metadata: Partial<z.infer<typeof Metadata>>
   doi?: string
+  reserved: Set<number>
   files: Map<string, StoredFile>
 }
 
@@ -250,7 +251,14 @@ function create(call: Call): Handled {
 function add({ records }: Invenio, { metadata, parent }: { metadata: Entry['metadata']; parent?: string }): Entry {
   const number = records.size + 1
   const id = `rec-${number}`
-  const entry = { id, parent: parent ?? `all-${number}`, is_published: false, metadata, files: new Map() }
+  const entry = {
+    id,
+    parent: parent ?? `all-${number}`,
+    is_published: false,
+    metadata,
+    reserved: new Set<number>(),
+    files: new Map(),
+  }
   records.set(id, entry)
   return entry
 }
@@ -263,15 +271,18 @@ function newVersion(call: Call): Handled {
 }
 
 function search({ invenio, query }: Call): Handled {
-  const wanted = (query.get('q') ?? '').split(' OR ').map((term) => /^([\w.]+):"([^"]*)"$/.exec(term)?.slice(1) ?? [])
-  const matches = (entry: Entry) =>
-    wanted.some(([field, value]) => {
-      if (field === 'parent.id') return entry.parent === value
-      if (field !== 'metadata.identifiers.identifier') return refuse(400, `unknown field ${field}`)
-      return JSON.stringify(entry.metadata.identifiers ?? []).includes(`"${value}"`)
-    })
-  const hits = [...invenio.records.values()].filter(matches).map((entry) => describe(invenio, entry))
-  return { status: 200, answer: { hits: { hits, total: hits.length }, sortBy: 'bestmatch', links: {} } }
+  const [, field, value] = /^([\w.]+):"([^"]*)"$/.exec(query.get('q') ?? '') ?? []
+  const fields: Record<string, (entry: Entry) => boolean> = {
+    'parent.id': ({ parent }) => parent === value,
+    'metadata.identifiers.identifier': ({ metadata }) =>
+      JSON.stringify(metadata.identifiers ?? []).includes(`"${value}"`),
+  }
+  const matches = fields[field ?? ''] ?? refuse(400, `unknown field ${field}`)
+  const entries = [...invenio.records.values()]
+  const newest = new Map(entries.map((entry) => [entry.parent, entry]))
+  const found = (query.get('allversions') === 'true' ? entries : [...newest.values()]).filter(matches)
+  const hits = found.slice(0, Number(query.get('size') ?? 10)).map((entry) => describe(invenio, entry))
+  return { status: 200, answer: { hits: { hits, total: found.length }, sortBy: 'bestmatch', links: {} } }
 }
 
 /** As the service does: a reserved DOI that is not sent again is given up. */
@@ -287,7 +298,9 @@ function update(call: Call): Handled {
 function reserve(call: Call): Handled {
   const entry = draft(call)
   if (entry.doi !== undefined) refuse(400, 'A PID already exists for type doi')
-  entry.doi = `10.5072/test.${entry.id}`
+  // A DOI that was given up is not reserved again.
+  const { size } = entry.reserved.add(entry.reserved.size)
+  entry.doi = `10.5072/test.${entry.id}${size === 1 ? '' : `-${size}`}`
   return { status: 201, answer: describe(call.invenio, entry) }
 }
 

@@ -1,21 +1,30 @@
 /** docs/deposit.md in the order of the page, with a repository on this machine in place of Zenodo and its sandbox. */
 import { readFileSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { temporaryFolder } from '../support/folder.ts'
 import { startInvenio } from '../support/invenio.ts'
+import { REPOSITORY } from '../support/pipeline.ts'
 import { writePublisher } from '../support/publisher.ts'
-import { cloneProject, environment, run } from './clone.ts'
+import { environment, run } from '../system/clone.ts'
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../docs/deposit.md'), 'utf8')
+/** Does what the Makefile does with these commands, without an installation. */
+const MAKE = `make() {
+  local command=$1 ARGS=
+  shift
+  for word; do local "$word"; done
+  '${process.execPath}' '${join(REPOSITORY, 'pipeline/cli.ts')}' "$command" $ARGS
+}
+`
 const BLOCKS = [...PAGE.matchAll(/^```sh\n(.*?)^```/gms)].map(([, text = '']) => text)
 
 it('the commands of the page deposit a release', async () => {
   const [sandbox, zenodo] = [await startInvenio('of-the-sandbox'), await startInvenio('of-zenodo')]
-  const folder = cloneProject()
-  onTestFinished(() => rm(dirname(folder), { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   const shell = async (script: string) => {
-    const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', script], {
+    const { code, stdout, stderr } = await run('bash', ['-euo', 'pipefail', '-c', MAKE + script], {
       cwd: folder,
       env: environment(),
     })
