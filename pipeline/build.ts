@@ -8,6 +8,7 @@ import { toJson } from './base/json.ts'
 import { counted } from './base/numbers.ts'
 import { ruleOf } from './contract/disclosure.ts'
 import { DISCLOSURE_FILE } from './contract/disclosure-file.ts'
+import type { Doi } from './contract/doi.ts'
 import {
   type DataVersion,
   type Manifest,
@@ -61,6 +62,7 @@ import { measure, type PublishedSize } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
 import type { Sources } from './raw/sources.ts'
 import { changesSince } from './release/changed-rows.ts'
+import { readConceptDoi, readDeposits } from './release/deposits.ts'
 import {
   type DisclosureSummary,
   disclose,
@@ -190,7 +192,8 @@ export async function build(
     const protection = protectionOf(sources)
     const facts = contributorFacts(sources)
     const control = await openControl(sources.disclosure, { ...kept, protection, facts, current, accepted })
-    const intake = { config, asOf, sources, synthetic, publisher, reread, control, mayFollowSample: !synthetic }
+    const told = { publisher, conceptDoi: synthetic ? undefined : await readConceptDoi(dataDir) }
+    const intake = { config, asOf, sources, synthetic, ...told, reread, control, mayFollowSample: !synthetic }
     const opened = await openEngine(workspace, intake, effects)
     const isPlain = !synthetic && !dryRun && !newChain && control.dates === undefined && accepted.length === 0
     const readBasis = async () => (isPlain ? basisOf(workspace, { ...intake, ...opened }) : undefined)
@@ -230,6 +233,7 @@ async function readSettings(config: PipelineConfig): Promise<Sources | undefined
     () => namedSources(config),
     () => readPublisher(config.dataDir, true),
     () => embeddingsModels(config.dataDir),
+    () => readDeposits(config.dataDir),
   ])
   return named
 }
@@ -253,6 +257,8 @@ async function findCurrent(
 export interface ReleaseInputs extends Intake {
   publisher: Publisher
   control: DisclosureControl
+  /** The DOI of all releases together, if one was deposited. */
+  conceptDoi?: Doi | undefined
   /** Whether the state may still be that of the sample, although these sources are real. */
   mayFollowSample?: boolean
 }
@@ -265,7 +271,7 @@ export async function prepare(
   effects: Effects,
 ): Promise<{ draft: ReleaseDraft; usage: UsageLines; quality: object }> {
   const { database, stateDir } = workspace
-  const { asOf, sources, synthetic, publisher, control } = intake
+  const { asOf, sources, synthetic, publisher, control, conceptDoi } = intake
   const lastDate = mostRecentCompletedDay(asOf)
   const rule = rankingRule(control, lastDate)
   if (intake.mayFollowSample === true) await leaveSample(workspace, archive)
@@ -303,6 +309,7 @@ export async function prepare(
     publisher,
     synthetic,
     oldCounts: account.oldCounts,
+    conceptDoi,
     disclosure: disclosed?.statement ?? (control.setting === 'none' ? 'none' : undefined),
   })
   const isPrivate = disclosed !== undefined

@@ -126,7 +126,7 @@ async function makeAgain(
   effects: Effects,
 ): Promise<Reproduction> {
   const { folder, manifest, provenance } = original
-  const { synthetic, publisher } = manifest
+  const { synthetic, publisher, concept_doi: conceptDoi } = manifest
   const chosen = await sourcesOf(manifest, config, workspace.folder, effects)
   if (ruleOf(manifest.disclosure) !== undefined && chosen.disclosure === 'none') {
     throw new CliError(
@@ -145,7 +145,7 @@ async function makeAgain(
     { manifest, rows: published },
     { dataDir: config.dataDir, secret: workspace.secret },
   )
-  const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, lastCredible, control }
+  const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, conceptDoi, lastCredible, control }
   const prepared = await prepare(workspace, await openEngine(workspace, intake, effects), intake, effects)
   const draft = inFormOf(original, prepared.draft)
   const made = join(workspace.folder, releasePath(manifest.release))

@@ -36,6 +36,9 @@ export const PipelineSettings = z.object({
   CLICKHOUSE_USER: Setting.meta({ unset: '`default`', description: 'The user of ClickHouse.' }),
   CLICKHOUSE_PASSWORD: Setting.describe('The password of that user.'),
   CLICKHOUSE_PASSWORD_FILE: Setting.describe('The file that holds that password. Set only one of the two.'),
+  DEPOSIT_TOKEN_FILE: Setting.describe(
+    'The file that holds the token of the repository for [deposits](deposit.md). `--token-file` wins.',
+  ),
 })
 
 /** The settings of the pipeline (DESIGN.md §5). */
@@ -49,6 +52,8 @@ export interface PipelineConfig {
   clickhouse: ClickHouseLogin
   /** A size as DuckDB reads it, such as `512MiB`. DuckDB spills the rest to disk. */
   memoryLimit: string
+  /** The file with the token of the repository for deposits. */
+  depositTokenFile?: string | undefined
   /** DuckDB's threads, by default one per core. Results do not depend on it. */
   threads?: number
 }
@@ -62,7 +67,10 @@ export interface ClickHouseLogin {
 /** Reads the settings; an empty variable counts as unset. Throws `CliError` that lists every wrong setting. */
 export function readPipelineConfig(environment: Record<string, string | undefined> = process.env): PipelineConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, ENGINE, MEMORY_LIMIT, ...login } = parseNamed(PipelineSettings, given)
+  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, ENGINE, MEMORY_LIMIT, DEPOSIT_TOKEN_FILE, ...login } = parseNamed(
+    PipelineSettings,
+    given,
+  )
   const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE } = login
   if (CLICKHOUSE_PASSWORD !== undefined && CLICKHOUSE_PASSWORD_FILE !== undefined) {
     throw new CliError('CLICKHOUSE_PASSWORD and CLICKHOUSE_PASSWORD_FILE are both set; keep one')
@@ -74,6 +82,7 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     asOf: AS_OF,
     engine: ENGINE,
     clickhouse: { user: CLICKHOUSE_USER, password: CLICKHOUSE_PASSWORD, passwordFile: CLICKHOUSE_PASSWORD_FILE },
+    ...(DEPOSIT_TOKEN_FILE !== undefined && { depositTokenFile: DEPOSIT_TOKEN_FILE }),
     memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),
   }
 }

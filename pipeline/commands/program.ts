@@ -5,6 +5,7 @@ import { GENERATOR } from '../base/version.ts'
 import { archive } from './archive.ts'
 import { build } from './build.ts'
 import { catalog } from './catalog.ts'
+import { deposit } from './deposit.ts'
 import { derive } from './derive.ts'
 import { disclosure } from './disclosure.ts'
 import { exportCopy } from './export.ts'
@@ -47,6 +48,7 @@ export function createProgram(): Command {
     archive,
     withdraw,
     exportCopy,
+    deposit,
     serve,
     verify,
     derive,

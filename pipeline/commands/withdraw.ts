@@ -1,10 +1,10 @@
 import { Command } from '@commander-js/extra-typings'
-import { readPipelineConfig } from '../base/config.ts'
+import { type PipelineConfig, readPipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
 import { CliError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
 import { counted } from '../base/numbers.ts'
-import { PRIVACY } from '../contract/manifest.ts'
+import { PRIVACY, type ReleaseName } from '../contract/manifest.ts'
 import { describeRange } from '../dataset/old-counts.ts'
 import type { WithdrawSummary } from '../publication/withdraw.ts'
 import type { WithdrawDatesSummary } from '../publication/withdraw-dates.ts'
@@ -65,7 +65,7 @@ function chooseWork({ release, reason, dates, republish, dryRun }: Given): Work 
     return async (effects) => {
       const module = await import('../publication/withdraw.ts')
       const summary = await module.withdraw(config, effects, { release, reason, dryRun })
-      return { summary, text: describe(summary) }
+      return { summary, text: describe(summary) + (await describeDeposits(config, [summary.release])) }
     }
   }
   if (release !== undefined) throw new CliError('--dates finds the releases itself: give no release with it')
@@ -73,7 +73,7 @@ function chooseWork({ release, reason, dates, republish, dryRun }: Given): Work 
   return async (effects) => {
     const module = await import('../publication/withdraw-dates.ts')
     const summary = await module.withdrawDates(config, effects, { dates, republish, dryRun })
-    return { summary, text: describeDates(summary) }
+    return { summary, text: describeDates(summary) + (await describeDeposits(config, summary.releases)) }
   }
 }
 
@@ -118,6 +118,19 @@ const PERIODS =
 const REPUBLISHED =
   'price     whoever has an old copy can compute the difference; every other change since then shows in it as well, such as ' +
   'another opt-out or late logs'
+
+/** What a withdrawal does not reach. */
+async function describeDeposits({ dataDir }: PipelineConfig, releases: readonly ReleaseName[]): Promise<string> {
+  const { readDeposits } = await import('../release/deposits.ts')
+  const deposits = await readDeposits(dataDir)
+  const lines = releases.flatMap((release) => {
+    const { state, doi } = deposits?.releases[release] ?? {}
+    return state === 'published'
+      ? [`  deposit   doi:${doi} stays at ${deposits?.repository}; see docs/deposit.md\n`]
+      : []
+  })
+  return lines.join('')
+}
 
 function shorten(releases: readonly string[]): string {
   return releases.length <= 3 ? releases.join(', ') : `${releases[0]} to ${releases.at(-1)}`

@@ -10,12 +10,15 @@ import { TOMBSTONE_FILE } from './tombstone.ts'
 export const INDEX_FILE = 'releases/index.json'
 export const COVERAGE_FILE = 'coverage.json'
 export const RESTATEMENTS_FILE = 'restatements.json'
+/** The DOIs of deposited releases. Published if there are any. */
+export const DOIS_FILE = 'dois.json'
 /** What all releases say that were not withdrawn, in one table. */
 export const HISTORY_FILES = { parquet: 'history.parquet', csv: 'history.csv.gz' } as const
 
 export const INDEX_PATH = `${DATASET_PATH}/${INDEX_FILE}`
 export const COVERAGE_PATH = `${DATASET_PATH}/${COVERAGE_FILE}`
 export const RESTATEMENTS_PATH = `${DATASET_PATH}/${RESTATEMENTS_FILE}`
+export const DOIS_PATH = `${DATASET_PATH}/${DOIS_FILE}`
 export const HISTORY_PATHS = {
   parquet: `${DATASET_PATH}/${HISTORY_FILES.parquet}`,
   csv: `${DATASET_PATH}/${HISTORY_FILES.csv}`,
@@ -115,7 +118,7 @@ const TABLE: readonly [RegExp, Step, CacheClass, PublishedPath['readers']][] = [
   [exactly(POINTER_PATH), 'pointer', 'pointer', 'programs'],
   [exactly(CATALOG_FILE), 'catalog', 'pointer', 'programs'],
   [exactly(...Object.values(FEED_FILES)), 'feeds', 'pointer', 'programs'],
-  [exactly(...Object.values(API_FILES), ...METADATA_FILES), 'site', 'pointer', 'programs'],
+  [exactly(...Object.values(API_FILES), ...METADATA_FILES, DOIS_PATH), 'site', 'pointer', 'programs'],
   // Such as assets/explore-0f3a5c7e9b1d2468.js.
   [/^assets\/(.+\/)?[^/]+[.-][0-9a-f]{8,64}\.\w+$/, 'site', 'hashed', 'people'],
   [/^/, 'site', 'pointer', 'people'],

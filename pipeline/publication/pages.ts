@@ -31,7 +31,7 @@ export async function renderChanged(
   database: Database,
 ): Promise<RenderedSite> {
   const { publicDir, stateDir } = tree.folder
-  const source = await sourceOf(tree, known.index)
+  const source = await sourceOf(tree, known)
   const previous = await readRendered(stateDir)
   if (previous?.source === source && (await areStanding(publicDir, previous, Object.keys(previous.pages)))) {
     const [ranking] = (await standingPages(publicDir, previous, [API_FILES.rankings_daily])) ?? []
@@ -78,9 +78,9 @@ async function unchangedPages(
   return new Map(standing.flat())
 }
 
-async function sourceOf(tree: NextTree, index: KnownFacts['index']): Promise<string> {
+async function sourceOf(tree: NextTree, { index, dois }: Pick<KnownFacts, 'index' | 'dois'>): Promise<string> {
   const documents = [await tree.read(COVERAGE_PATH), await tree.read(RESTATEMENTS_PATH)]
-  return hash('sha256', JSON.stringify([hashOfCode(), index, ...documents]))
+  return hash('sha256', JSON.stringify([hashOfCode(), index, dois, ...documents]))
 }
 
 /** The published scripts if they were made from the same sources, and otherwise new ones. */

@@ -3,6 +3,7 @@ import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
 import { GENERATOR } from '../base/version.ts'
 import { codedPaths } from '../contract/codings.ts'
+import type { PublishedDois } from '../contract/deposits.ts'
 import type { Coverage, Restatements } from '../contract/ledger.ts'
 import {
   DATASET_PATH,
@@ -17,6 +18,7 @@ import {
   API_FILES,
   CATALOG_FILE,
   COVERAGE_PATH,
+  DOIS_PATH,
   FEED_FILES,
   HISTORY_PATHS,
   INDEX_PATH,
@@ -31,6 +33,7 @@ import {
 import { isDataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
+import { citedBy } from '../release/deposits.ts'
 import { currentEntry, standingEntries, toPointer, withStatus } from '../release/index.ts'
 import { hasOwnUrl } from '../release/publisher.ts'
 import { renderCatalog } from '../site/catalog.ts'
@@ -76,11 +79,13 @@ export interface Facts {
   sizes?: ReadonlyMap<ReleaseName, number>
   /** Where the Iceberg table lies, if that is not the publisher's URL. */
   site?: Site | undefined
+  /** Undefined if no release is deposited, or if it is not known which. */
+  dois?: PublishedDois | undefined
 }
 
 /** All published entries, in the order of a switch. */
 export function publication(facts: Facts): Entry[] {
-  const { index, manifests, coverage, restatements, api, pages } = facts
+  const { index, manifests, coverage, restatements, api, pages, dois } = facts
   const current = currentEntry(index)
   const manifest = current && manifests.get(current.release)
   if (current === undefined || manifest === undefined) return []
@@ -96,9 +101,10 @@ export function publication(facts: Facts): Entry[] {
     ...icebergTable(facts, manifest),
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
-    ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest)),
+    ...renderedEntries(METADATA_FILES, () => renderMetadata(...citedBy(manifest, dois))),
+    dois === undefined ? { path: DOIS_PATH, isOptional: true } : { path: DOIS_PATH, text: () => toJson(dois) },
     ...pages.map((page) => ({ path: page.path, text: () => page.text })),
-    { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, api) },
+    { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, { api, hasDois: dois !== undefined }) },
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
   ]
   const steps = Map.groupBy(entries.flatMap(withCodings), ({ path }) => publishedPath(path).step)

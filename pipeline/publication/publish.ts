@@ -6,6 +6,7 @@ import { hashFile, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
 import { isFolder } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
+import { codedPaths } from '../contract/codings.ts'
 import { ruleOf } from '../contract/disclosure.ts'
 import {
   DATASET_PATH,
@@ -15,11 +16,12 @@ import {
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
-import { ICEBERG_FOLDER, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
+import { DOIS_PATH, ICEBERG_FOLDER, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { Retention } from '../contract/retention.ts'
 import type { Tombstone } from '../contract/tombstone.ts'
 import type { Chain } from '../release/chain.ts'
+import { doisOf } from '../release/deposits.ts'
 import {
   appendRelease,
   currentEntry,
@@ -252,13 +254,15 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   if (coverage === undefined) throw new Error('there is no coverage of the releases')
   const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
   await followHistory(tree, index, manifest, database)
-  const known = { manifest, index, coverage, restatements: restatements.restatements }
+  const dois = await doisOf(tree.folder.dataDir, index)
+  if (dois === undefined) for (const each of [DOIS_PATH, ...codedPaths(DOIS_PATH)]) await tree.remove(each)
+  const known = { manifest, index, coverage, restatements: restatements.restatements, dois }
   const { pages, ranking, note } = await renderChanged(tree, known, database)
   const api = [ranking, await renderEmbeddingsModels(tree.folder.dataDir)]
   const manifests = new Map([[current.release, manifest]])
   const folders = keptReleases(index).map((release) => [release, tree.pathOf(releasePath(release))] as const)
   const sizes = await sizesOf(new Map(folders).set(current.release, data))
-  const entries = publication({ index, manifests, sizes, coverage, restatements, api, pages })
+  const entries = publication({ index, manifests, sizes, coverage, restatements, api, pages, dois })
   await sideBySide(entries, (entry) => stageEntry(tree, entry), SMALL_FILES_AT_ONCE)
   // What is left of expired snapshots.
   const stray = await strayFiles(tree.folder.publicDir, [ICEBERG_FOLDER], entries)

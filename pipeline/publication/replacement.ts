@@ -97,10 +97,10 @@ function draftOf(
     since,
   }: { rows: readonly RankingRow[]; periods: PeriodRows | undefined; asOf: Timestamp; since: UtcDate | null },
 ): ManifestDraft {
-  const { publisher, synthetic, disclosure: stated } = current
+  const { publisher, synthetic, disclosure: stated, concept_doi: conceptDoi } = current
   const disclosure = stated === undefined || stated === 'none' ? stated : { ...stated, since }
   const old = toRanges(rows.map(({ date }) => date).filter((date) => hasOldCounts(current, date)))
-  const draft = draftManifest({ rows, periods, asOf, publisher, synthetic, disclosure })
+  const draft = draftManifest({ rows, periods, asOf, publisher, synthetic, disclosure, conceptDoi })
   return { ...draft, ...(old.length > 0 && { old_counts: old }) }
 }
 

@@ -29,6 +29,7 @@ import {
   publishedPath,
 } from '../contract/published-paths.ts'
 import { isDataFile } from '../contract/release-files.ts'
+import { readDois } from '../release/deposits.ts'
 import { currentEntry, publishedFolders, readIndex, unlistedReleases } from '../release/index.ts'
 import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { type LoadedRelease, verifyEntry, verifyRelease } from '../release/verify.ts'
@@ -119,9 +120,11 @@ async function verifyAll(
   const { files, notVerified } = await history.finish({ coverage, restatements })
   const absent = await verifyHistory(database, root, { index, manifest })
   const api = [renderRankingsDaily(rows, manifest), await readEmbeddingsModels(root)]
-  const known = { manifest, rows, periods, index, coverage, restatements: restatements.restatements }
+  const dois = await readDois(root, index)
+  const known = { manifest, rows, periods, index, coverage, restatements: restatements.restatements, dois }
   const pages = withPages ? await renderPages(await readFacts(() => root, known, database)) : []
-  const facts: Facts = { index, manifests, coverage, restatements, api, pages, site: await siteOf(root, base) }
+  const site = await siteOf(root, base)
+  const facts: Facts = { index, manifests, coverage, restatements, api, pages, dois, site }
   const outdated_pages = [...(await verifyEntries(root, facts, withPages)), ...absent]
   return {
     releases: index.releases.length,

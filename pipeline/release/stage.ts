@@ -9,6 +9,7 @@ import { sideBySide } from '../base/side-by-side.ts'
 import { contentHash, joinJson, joinNdjson, writeCsv } from '../base/text.ts'
 import { GENERATOR } from '../base/version.ts'
 import { type DisclosureStatement, ruleOf } from '../contract/disclosure.ts'
+import type { Doi } from '../contract/doi.ts'
 import type { ManifestDraft } from '../contract/manifest.ts'
 import {
   attributionLine,
@@ -52,8 +53,9 @@ export function draftManifest(options: {
   synthetic: boolean
   oldCounts?: readonly OldCounts[]
   disclosure?: DisclosureStatement | undefined
+  conceptDoi?: Doi | undefined
 }): ManifestDraft {
-  const { rows, periods, asOf, publisher, synthetic, oldCounts = [], disclosure } = options
+  const { rows, periods, asOf, publisher, synthetic, oldCounts = [], disclosure, conceptDoi } = options
   const first = rows.at(0)
   const last = rows.at(-1)
   if (first === undefined || last === undefined) throw new BuildError('a release needs at least one row')
@@ -87,6 +89,7 @@ export function draftManifest(options: {
     attribution: attributionLine(publisher, asOf, synthetic),
     license: LICENSE,
     schema: ROW_SCHEMA,
+    ...(conceptDoi !== undefined && { concept_doi: conceptDoi }),
     generator: GENERATOR,
   }
 }

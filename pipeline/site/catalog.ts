@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { toJson } from '../base/json.ts'
 import type { Catalog } from '../contract/catalog.ts'
 import { DATASET_PATH, type Manifest, type Publisher, type ReleaseEntry } from '../contract/manifest.ts'
-import { API_FILES, ICEBERG_PATH } from '../contract/published-paths.ts'
+import { API_FILES, DOIS_PATH, ICEBERG_PATH } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import { addDays } from '../contract/utc-date.ts'
 import { titleOf } from '../release/documents/describe.ts'
@@ -24,7 +24,11 @@ const DOCUMENTS = {
 }
 
 /** `catalog.json` of the current release. `api` holds the published answers of the API. */
-export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: readonly Page[]): string {
+export function renderCatalog(
+  manifest: Manifest,
+  entry: ReleaseEntry,
+  { api, hasDois }: { api: readonly Page[]; hasDois: boolean },
+): string {
   const { publisher, license, attribution, synthetic, version, content_hash, data_version, disclosure } = manifest
   const folder = `${DATASET_PATH}/${entry.path}`
   const files = manifest.files.map((file) => ({ ...file, path: folder + file.path }))
@@ -46,7 +50,7 @@ export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: read
         ...(disclosure && { disclosure }),
         bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
         files,
-        paths: pathsOf(publisher),
+        paths: pathsOf(publisher, hasDois),
       },
     ],
     api: {
@@ -60,10 +64,11 @@ export function renderCatalog(manifest: Manifest, entry: ReleaseEntry, api: read
   return toJson(catalog)
 }
 
-function pathsOf(publisher: Publisher): Record<string, string> {
+function pathsOf(publisher: Publisher, hasDois: boolean): Record<string, string> {
+  const dois = hasDois ? { dois: DOIS_PATH } : {}
   const iceberg = hasOwnUrl(publisher) ? { iceberg: ICEBERG_PATH } : {}
   const documents = Object.entries(DOCUMENTS).map(([name, path]) => [name, `${DATASET_PATH}/${path}`])
-  return { ...Object.fromEntries(documents), ...iceberg }
+  return { ...Object.fromEntries(documents), ...dois, ...iceberg }
 }
 
 /** When the next release is due (an hour after the next midnight) and late (a day after that). */

@@ -1,4 +1,5 @@
 import { counted, formatChange, formatInteger } from '../base/numbers.ts'
+import { type Doi, doiUrl } from '../contract/doi.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { Restatement } from '../contract/ledger.ts'
 import { DATASET_PATH, DATES_WITHDRAWN, type ReleaseEntry } from '../contract/manifest.ts'
@@ -7,6 +8,7 @@ import { PERIOD_TABLES } from '../contract/tables.ts'
 import { daysBetween } from '../contract/utc-date.ts'
 import { isSchemaChange } from '../dataset/data-version.ts'
 import { countPeriods, describeRestated } from '../dataset/restated.ts'
+import { doiOf } from '../release/deposits.ts'
 import { droppedNote } from './dropped.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
@@ -92,7 +94,7 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts:
     const before = index.releases[(position.get(entry.release) ?? 0) - 1]
     const { data_version = '', withdrawal, end_date, rows } = entry
     return [
-      releaseLink(entry, facts, path),
+      html`${releaseLink(entry, facts, path)}${doiLink(doiOf(facts.dois, entry.release))}`,
       data_version,
       withdrawal === undefined
         ? whatChanged(entry, before, restated.get(entry.release))
@@ -103,6 +105,10 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts:
   })
   const columns = { words: ['Release', 'Version', 'What changed'], numbers: ['Last date', 'Rows'] }
   return html`${droppedNote(releases, path)}${table(caption, columns, rows)}`
+}
+
+function doiLink(doi: Doi | undefined): Html {
+  return doi === undefined ? html`` : html`<br><a class="quiet" href="${doiUrl(doi)}">doi:${doi}</a>`
 }
 
 function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined, restated: Restatement | undefined): string {

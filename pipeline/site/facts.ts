@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { statsIfAny } from '../base/files.ts'
 import { sideBySide } from '../base/side-by-side.ts'
+import type { PublishedDois } from '../contract/deposits.ts'
 import type { Coverage, Restatement } from '../contract/ledger.ts'
 import { type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
@@ -14,6 +15,7 @@ import { fromFirstDate } from '../dataset/coverage.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { readModels } from '../dataset/models-file.ts'
 import { type DateVersion, readDateVersions } from '../release/date-versions.ts'
+import { citedBy } from '../release/deposits.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
 import { standingReleases } from '../release/index.ts'
 import { PAGE_FILE } from './release-page.ts'
@@ -33,12 +35,17 @@ export interface SiteFacts {
   paged: ReadonlySet<ReleaseName>
   coverage: Coverage
   restatements: readonly Restatement[]
+  /** Undefined if no release is deposited. */
+  dois: PublishedDois | undefined
   /** The versions of each date that changed after it was first published, by the history. */
   versions: ReadonlyMap<UtcDate, readonly DateVersion[]>
 }
 
 /** What is known of a release before its pages are rendered. */
-export type KnownFacts = Pick<SiteFacts, 'manifest' | 'rows' | 'periods' | 'index' | 'coverage' | 'restatements'>
+export type KnownFacts = Pick<
+  SiteFacts,
+  'manifest' | 'rows' | 'periods' | 'index' | 'coverage' | 'restatements' | 'dois'
+>
 
 /** Reads the other facts. `rootOf` returns the folder of a published path, staged or not. Throws `BuildError`. */
 export async function readFacts(
@@ -60,7 +67,15 @@ export async function readFacts(
   // Version 0.1.0 published days before the first one, all of them missing.
   const coverage = fromFirstDate(known.coverage)
   const versions = await readDateVersions(database, join(rootOf(HISTORY_PATHS.parquet), HISTORY_PATHS.parquet))
-  return { ...known, coverage, dataset: describeDataset(manifest), release, models, paged, versions }
+  return {
+    ...known,
+    coverage,
+    dataset: describeDataset(...citedBy(manifest, known.dois)),
+    release,
+    models,
+    paged,
+    versions,
+  }
 }
 
 async function pagedReleases(rootOf: (path: string) => string, index: ReleaseIndex): Promise<Set<ReleaseName>> {

@@ -4,6 +4,7 @@ import { type Html, html } from '../contract/html.ts'
 import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
 import {
   COVERAGE_FILE,
+  DOIS_FILE,
   HISTORY_FILES,
   ICEBERG_PATH,
   INDEX_FILE,
@@ -93,11 +94,12 @@ function monthsTable({ coverage }: SiteFacts, root: string): Html {
   return table('All months', { words: ['Month', 'Days', 'Files'] }, rows)
 }
 
-function wholeDataset({ manifest }: SiteFacts): [path: string, about: string][] {
+function wholeDataset({ manifest, dois }: SiteFacts): [path: string, about: string][] {
   const iceberg: [string, string] = [
     ICEBERG_PATH.slice(DATASET_PATH.length + 1),
     'The daily tables of all releases as one Apache Iceberg table',
   ]
+  const about: [string, string] = [DOIS_FILE, 'The DOI of each release that is deposited, to cite it by']
   return [
     [
       HISTORY_FILES.parquet,
@@ -106,6 +108,7 @@ function wholeDataset({ manifest }: SiteFacts): [path: string, about: string][] 
     [HISTORY_FILES.csv, 'The same as compressed CSV'],
     [COVERAGE_FILE, 'The status, revision and content hash of each day and month'],
     [RESTATEMENTS_FILE, 'Every change to a number that was final, with the reason'],
+    ...(dois === undefined ? [] : [about]),
     ['croissant.json', 'Metadata for machine learning, as Croissant'],
     ...(hasOwnUrl(manifest.publisher) ? [iceberg] : []),
   ]

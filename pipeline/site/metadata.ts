@@ -1,4 +1,5 @@
 import { toJson } from '../base/json.ts'
+import type { Doi } from '../contract/doi.ts'
 import { DATASET_PATH, type Manifest, releasePath } from '../contract/manifest.ts'
 import { CROISSANT_PATH, METADATA_FILES } from '../contract/published-paths.ts'
 import { licenseText } from '../contract/release-files.ts'
@@ -9,8 +10,8 @@ import { describeDataset } from '../release/documents/describe.ts'
 import type { Page } from './layout.ts'
 
 /** The metadata beside the releases, for catalogues and reference managers. */
-export function renderMetadata(manifest: Manifest): Page[] {
-  const dataset = describeDataset(manifest)
+export function renderMetadata(manifest: Manifest, doi?: Doi): Page[] {
+  const dataset = describeDataset(manifest, doi)
   const places = { release: `${releasePath(manifest.release)}/`, series: `${DATASET_PATH}/` }
   const texts: Record<(typeof METADATA_FILES)[number], string> = {
     LICENSE: licenseText(manifest.attribution, manifest.synthetic),

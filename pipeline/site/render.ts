@@ -1,3 +1,4 @@
+import { DOIS_PATH } from '../contract/published-paths.ts'
 import { apiPage } from './api-page.ts'
 import { renderAssets } from './assets.ts'
 import { authorPages } from './author-page.ts'
@@ -37,7 +38,8 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
     listingPage(facts),
     apiPage(facts),
   ]
+  const listed = facts.dois === undefined ? pages : [...pages, { path: DOIS_PATH, text: '' }]
   // Search engines need not list these.
   const unlisted = [embedPage(facts, names), notFoundPage(manifest), ...tombstonePages(facts)]
-  return [...scripts, ...renderAssets(), ...pages, ...unlisted, ...renderCrawlerFiles(manifest, pages)]
+  return [...scripts, ...renderAssets(), ...pages, ...unlisted, ...renderCrawlerFiles(manifest, listed)]
 }

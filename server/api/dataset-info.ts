@@ -1,3 +1,4 @@
+import type { PublishedDois } from '../../pipeline/contract/deposits.ts'
 import { type Manifest, releasePath } from '../../pipeline/contract/manifest.ts'
 import { COVERAGE_PATH, HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import { dataFiles } from '../../pipeline/contract/release-files.ts'
@@ -7,10 +8,11 @@ import type { Dataset } from '../published/dataset.ts'
 import type { DatasetInfo, DatasetSummary, DatasetTable } from '../schemas/datasets.ts'
 import type { PathPrefix } from './service-links.ts'
 
-/** What the manifest does not say: how many releases there are, whether their history is published, and where. */
+/** What the manifest does not say: how many releases there are, whether their history is published, their DOIs, and where. */
 export interface Surroundings {
   releases: number
   hasHistory: boolean
+  dois: PublishedDois | undefined
   prefix: PathPrefix
 }
 
@@ -34,7 +36,7 @@ export function datasetSummary({ manifest }: Dataset, prefix: PathPrefix): Datas
   }
 }
 
-export function datasetInfo(dataset: Dataset, { releases, hasHistory, prefix }: Surroundings): DatasetInfo {
+export function datasetInfo(dataset: Dataset, { releases, hasHistory, dois, prefix }: Surroundings): DatasetInfo {
   const urlOf = (path: string) => `${prefix}/${path}`
   const { manifest } = dataset
   const { name, url, contact } = manifest.publisher
@@ -49,7 +51,12 @@ export function datasetInfo(dataset: Dataset, { releases, hasHistory, prefix }: 
     provisional_from,
     publisher: { name, url, contact },
     attribution,
-    citation: { bibtex_url: fileUrl('citation.bib'), cff_url: fileUrl('CITATION.cff') },
+    citation: {
+      bibtex_url: fileUrl('citation.bib'),
+      cff_url: fileUrl('CITATION.cff'),
+      doi: dois?.releases.find((each) => each.release === release)?.doi ?? null,
+      concept_doi: dois?.concept_doi ?? manifest.concept_doi ?? null,
+    },
     coverage: { start_date, end_date, days, missing: missingDates(dataset), url: urlOf(COVERAGE_PATH) },
     disclosure: manifest.disclosure ?? null,
     releases: { current: release, count: releases, url: urlOf(INDEX_PATH) },

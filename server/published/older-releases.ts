@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
+import type { PublishedDois } from '../../pipeline/contract/deposits.ts'
 import type { ReleaseEntry, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import type { Timestamp } from '../../pipeline/contract/ranking.ts'
@@ -10,6 +11,7 @@ import { sharedFingerprint } from '../base/followed-file.ts'
 import type { Dataset } from './dataset.ts'
 import { followedHistory } from './followed-history.ts'
 import type { LoadHistory } from './history-loader.ts'
+import { publishedDois } from './published-dois.ts'
 import { parseReleaseIndex } from './release.ts'
 import type { LoadRelease } from './release-loader.ts'
 import { isWithdrawn, withdrawn } from './tombstone.ts'
@@ -23,6 +25,8 @@ export interface OlderReleases {
   list(): Promise<readonly ReleaseEntry[]>
   /** Whether the table of all releases is published. */
   hasHistory(): Promise<boolean>
+  /** The DOIs of deposited releases, if there are any. */
+  dois(): Promise<PublishedDois | undefined>
   /** The first listed release that has tables of weeks and months and is not withdrawn, if any. */
   firstWithTables(): Promise<ReleaseName | undefined>
   stop(): Promise<void>
@@ -116,6 +120,7 @@ export function olderReleases(
     },
     list: listed,
     hasHistory: async () => (await sharedFingerprint(join(publicDir, HISTORY_PATHS.parquet))) !== undefined,
+    dois: publishedDois(publicDir),
     stop: history.stop,
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DisclosureStatement } from '../../pipeline/contract/disclosure.ts'
+import { Doi } from '../../pipeline/contract/doi.ts'
 import { Manifest, Publisher, ReleaseName, Resource, TableFacts } from '../../pipeline/contract/manifest.ts'
 import { TABLES } from '../../pipeline/contract/tables.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
@@ -75,8 +76,15 @@ export const DatasetInfo = z
     publisher: z.object({ name: z.string(), url: z.url(), contact: z.string() }),
     attribution: attribution.meta({ description: 'The attribution that the license asks for.' }),
     citation: z
-      .object({ bibtex_url: Url.nullable(), cff_url: Url.nullable() })
-      .meta({ description: 'Files that cite the current release.' }),
+      .object({
+        bibtex_url: Url.nullable(),
+        cff_url: Url.nullable(),
+        doi: Doi.nullable().meta({ description: 'The DOI of the current release. null if it has none.' }),
+        concept_doi: Doi.nullable().meta({
+          description: 'The DOI of all releases together, which leads to the newest. null if there is none.',
+        }),
+      })
+      .meta({ description: 'Files that cite the current release, and its DOI.' }),
     coverage: z.object({
       start_date: UtcDate,
       end_date: UtcDate,

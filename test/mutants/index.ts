@@ -2,6 +2,7 @@ import { api } from './list/api.ts'
 import { base } from './list/base.ts'
 import { contract } from './list/contract.ts'
 import { dataset } from './list/dataset.ts'
+import { deposit } from './list/deposit.ts'
 import { publication } from './list/publication.ts'
 import { published } from './list/published.ts'
 import { raw } from './list/raw.ts'
@@ -12,7 +13,21 @@ import { site } from './list/site.ts'
 import { store } from './list/store.ts'
 import type { Mutant } from './mutant.ts'
 
-const ROOMS = { contract, base, raw, dataset, rollup, release, setup, publication, site, api, published, store }
+const ROOMS = {
+  contract,
+  base,
+  raw,
+  dataset,
+  rollup,
+  release,
+  setup,
+  deposit,
+  publication,
+  site,
+  api,
+  published,
+  store,
+}
 
 /** All mutants by the room whose promise they break, which stands before the name. */
 export const MUTANTS: readonly Mutant[] = Object.entries(ROOMS).flatMap(([room, mutants]) =>

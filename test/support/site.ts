@@ -34,6 +34,7 @@ export function siteFacts(
     paged: new Set(index.releases.map(({ release }) => release)),
     coverage: coverageOf(rows, whole),
     restatements: [],
+    dois: undefined,
     versions: new Map(),
     ...changes,
   }

@@ -217,6 +217,8 @@ export const datasetInfoResponse: DatasetInfoResponse = {
     citation: {
       bibtex_url: `${FOLDER}/releases/20261120T001200Z/citation.bib`,
       cff_url: `${FOLDER}/releases/20261120T001200Z/CITATION.cff`,
+      doi: '10.5281/zenodo.1234568',
+      concept_doi: '10.5281/zenodo.1234567',
     },
     coverage: {
       start_date: '2025-01-01',

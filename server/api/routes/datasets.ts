@@ -14,7 +14,7 @@ export const DatasetsQuery = z.strictObject({})
 
 interface Datasets {
   findRelease: FindRelease
-  older: Pick<OlderReleases, 'list' | 'hasHistory'>
+  older: Pick<OlderReleases, 'list' | 'hasHistory' | 'dois'>
   prefix: PathPrefix
 }
 
@@ -40,7 +40,8 @@ export function datasets(app: FastifyInstance, { findRelease, older, prefix }: D
     async handler(request, reply) {
       const dataset = await current()
       const listed = (await older.list()).filter(({ status }) => status !== 'withdrawn')
-      const surroundings = { releases: Math.max(1, listed.length), hasHistory: await older.hasHistory(), prefix }
+      const [hasHistory, dois] = [await older.hasHistory(), await older.dois()]
+      const surroundings = { releases: Math.max(1, listed.length), hasHistory, dois, prefix }
       const response: DatasetInfoResponse = { data: datasetInfo(dataset, surroundings) }
       return send(request, reply, response)
     },

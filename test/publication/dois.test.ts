@@ -1,0 +1,132 @@
+/** DOIs of deposited releases: beside the releases, and in those that come later. A release never changes. */
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { readPipelineConfig } from '../../pipeline/base/config.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
+import { toJson } from '../../pipeline/base/json.ts'
+import type { Deposits } from '../../pipeline/contract/deposits.ts'
+import { DOIS_PATH } from '../../pipeline/contract/published-paths.ts'
+import { exportPublished } from '../../pipeline/publication/export.ts'
+import { verify } from '../../pipeline/publication/verify.ts'
+import { reproduce } from '../../pipeline/reproduce.ts'
+import {
+  buildIn,
+  crowd,
+  datasetFolder,
+  newWorkspace,
+  runBuild,
+  settings,
+  snapshotTree,
+  type Workspace,
+  withdrawIn,
+  writeSmallBuild,
+} from '../support/pipeline.ts'
+
+const [FIRST, SECOND, THIRD] = ['20250310T120000Z', '20250310T130000Z', '20250310T140000Z'] as const
+
+const DEPOSITS: Deposits = {
+  repository: 'https://zenodo.org',
+  concept_id: '100',
+  concept_doi: '10.5281/zenodo.100',
+  releases: {
+    // Of an earlier chain, and one that is not published: nothing names them.
+    '20240101T120000Z': record(99),
+    [FIRST]: record(101),
+    [SECOND]: { ...record(102), state: 'described' },
+  },
+}
+
+function record(id: number): Deposits['releases'][string] {
+  return { id: `${id}`, state: 'published', doi: `10.5281/zenodo.${id}`, url: `https://zenodo.org/records/${id}` }
+}
+
+const writeDeposits = ({ dataDir }: Workspace, deposits: object = DEPOSITS) =>
+  writeFile(join(dataDir, 'deposits.json'), toJson(deposits))
+
+const readPublished = async ({ publicDir }: Workspace, path: string) =>
+  JSON.parse(await readFile(join(publicDir, path), 'utf8'))
+
+async function pagesWith({ publicDir }: Workspace, text: string): Promise<string[]> {
+  const paths = ['changelog.html', 'sitemap.xml', 'catalog.json', 'datasets/rankings-daily/v1/index.html']
+  const found = await Promise.all(
+    paths.map(async (path) => (await readFile(join(publicDir, path), 'utf8')).includes(text)),
+  )
+  return paths.filter((_, position) => found[position])
+}
+
+const verified = ({ publicDir }: Workspace) =>
+  verify(publicDir, { signal: new AbortController().signal, report: () => {} })
+
+it('publishes DOIs beside the releases, and puts the concept DOI into later ones', async () => {
+  const workspace = await newWorkspace()
+  await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 1) }] })
+  await buildIn(workspace, '2025-03-10T12:00:00Z')
+  const before = await snapshotTree(join(datasetFolder(workspace), 'releases', FIRST))
+
+  // A deposit alone makes no release, and what lies beside is made again.
+  await writeDeposits(workspace)
+  expect((await buildIn(workspace, '2025-03-10T12:30:00Z')).outcome).toBe('unchanged')
+  expect(await readPublished(workspace, DOIS_PATH)).toEqual({
+    dataset: 'rankings-daily',
+    repository: 'https://zenodo.org',
+    concept_doi: '10.5281/zenodo.100',
+    releases: [{ release: FIRST, doi: '10.5281/zenodo.101', url: 'https://zenodo.org/records/101' }],
+  })
+  expect(await snapshotTree(join(datasetFolder(workspace), 'releases', FIRST))).toEqual(before)
+  expect(await pagesWith(workspace, '10.5281/zenodo.101')).toEqual(['changelog.html'])
+  expect(await pagesWith(workspace, 'dois.json')).toEqual([
+    'sitemap.xml',
+    'catalog.json',
+    'datasets/rankings-daily/v1/index.html',
+  ])
+  await verified(workspace)
+
+  await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 2) }] })
+  await buildIn(workspace, '2025-03-10T13:00:00Z')
+  const manifest = await readPublished(workspace, `datasets/rankings-daily/v1/releases/${SECOND}/manifest.json`)
+  expect(manifest).toMatchObject({
+    concept_doi: '10.5281/zenodo.100',
+    changes: { facts: ['content_hash', 'weekly_content_hash', 'monthly_content_hash'] },
+  })
+  const effects = { now: () => new Date(), report: () => {}, signal: new AbortController().signal, files: realFiles }
+  expect((await reproduce(readPipelineConfig(settings(workspace, '')), effects)).equal).toBe(true)
+
+  await withdrawIn(workspace, SECOND, '2025-03-10T13:30:00Z')
+  expect(await pagesWith(workspace, '10.5281/zenodo.101')).toEqual(['changelog.html'])
+  const copy = join(workspace.root, 'copy')
+  await exportPublished(readPipelineConfig(settings(workspace, '')), effects, {
+    folder: copy,
+    symlinks: true,
+    base: undefined,
+  })
+  expect(await readFile(join(copy, DOIS_PATH))).toEqual(await readFile(join(workspace.publicDir, DOIS_PATH)))
+
+  await writeFile(
+    join(copy, DOIS_PATH),
+    toJson({
+      ...(await readPublished(workspace, DOIS_PATH)),
+      releases: [{ release: THIRD, doi: '10.5281/zenodo.1', url: 'https://zenodo.org/records/1' }],
+    }),
+  )
+  await expect(verify(copy, { signal: effects.signal, report: () => {} })).rejects.toThrow(
+    `dois.json has a DOI of ${THIRD}, which releases/index.json does not list`,
+  )
+
+  // Without the file, nothing of it stays.
+  await rm(join(workspace.dataDir, 'deposits.json'))
+  await buildIn(workspace, '2025-03-10T14:00:00Z')
+  expect(Object.keys(await snapshotTree(workspace.publicDir)).filter((path) => path.includes('dois'))).toEqual([])
+  await verified(workspace)
+})
+
+it('stops a build at a faulty deposits.json, and names file and field', async () => {
+  const workspace = await newWorkspace()
+  await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 1) }] })
+  await writeDeposits(workspace, { ...DEPOSITS, concept_doi: 'zenodo.100' })
+  const { code, stderr } = await runBuild(workspace)
+  expect(code).toBe(2)
+  expect(stderr).toContain(
+    'data/deposits.json:4: concept_doi: must be a DOI, such as 10.5281/zenodo.1234567, not "zenodo.100"',
+  )
+})
