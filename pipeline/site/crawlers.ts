@@ -1,3 +1,4 @@
+import { oneLine } from '../base/prose.ts'
 import { escapeXml } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import {
@@ -61,8 +62,4 @@ ${link('CSV', `${LATEST_PATH}/rankings-daily.csv`, 'all rows: date,model_permasl
 ## Optional
 
 ${link('API', API_PAGE_PATH, 'any dates, models and periods, where a server runs; there openapi.json describes it')}${link('Catalogue', CATALOG_FILE, 'everything that is published, with sizes and checksums, and when to look again')}${link('Releases', INDEX_PATH, 'every release, in a chain of hashes')}${link('History', HISTORY_PATHS.parquet, 'what every release said: rows with valid_from <= NAME and valid_to > NAME or null')}${link('SQL', SQL_PATH, 'a page that asks all tables in SQL, in the browser; for people')}${link('Embeddings models', API_FILES.embeddings_models, 'the answer of GET /api/v1/embeddings/models')}`
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim()
 }
