@@ -7,6 +7,11 @@ export function prose(text: string): Html {
   return html`${parts.map((part, position) => (position % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`
 }
 
+/** The text on one line. */
+export function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}
+
 /** Escapes control characters: text from raw logs must not steer the terminal or break a line. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {

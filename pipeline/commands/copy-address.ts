@@ -10,3 +10,12 @@ const Base = z.url({
 export function readBase(text: string): string {
   return parseFlag('--base', Base, text)
 }
+
+const Repository = z.string().regex(/^[A-Za-z0-9][\w.-]*\/[A-Za-z0-9][\w.-]*$/, {
+  error: 'must be the name of a repository with its owner, such as acme/tokens',
+})
+
+/** The value of `--repo`. Throws `CliError`. */
+export function readRepository(text: string): string {
+  return parseFlag('--repo', Repository, text)
+}

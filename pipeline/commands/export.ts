@@ -1,9 +1,10 @@
-import { Command } from '@commander-js/extra-typings'
+import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
+import { CliError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
 import type { ExportSummary } from '../publication/export.ts'
-import { readBase } from './copy-address.ts'
+import { readBase, readRepository } from './copy-address.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
@@ -17,20 +18,35 @@ export const exportCopy = new Command('export')
     "the address of the copy, which its Iceberg table tells in place of the publisher's",
     readBase,
   )
+  .addOption(
+    new Option(
+      '--for <host>',
+      'the current release as a dataset repository, with a card and all tables as Parquet',
+    ).choices(['hugging-face'] as const),
+  )
+  .option('--repo <name>', 'the repository, such as acme/tokens, whose name the card tells', readRepository)
   .option('--json', 'print what was done as one JSON object on stdout')
   .addHelpText(
     'after',
     `
 Each export reads every file of the copy again; damaged and missing ones are named and replaced. No build can run
-meanwhile. Files that you add after the first export, such as CNAME or _headers, and hidden names are left alone. Settings (environment): PUBLIC_DIR. How to serve the copy: docs/hosting.md.`,
+meanwhile. Files that you add after the first export, such as CNAME or _headers, and hidden names are left alone. Settings (environment): PUBLIC_DIR. How to serve the copy, and what
+--for hugging-face writes: docs/hosting.md.`,
   )
-  .action(async (folder, { symlinks, base, json = false }) => {
+  .action(async (folder, { symlinks, base, for: host, repo, json = false }) => {
+    const hub = host === undefined ? undefined : { repo }
+    if (hub === undefined && repo !== undefined) throw new CliError('--repo is for --for hugging-face')
+    if (hub !== undefined && !symlinks)
+      throw new CliError('--no-symlinks is not for --for hugging-face: it has no links')
+    if (hub !== undefined && base !== undefined) {
+      throw new CliError('--base is not for --for hugging-face: it has no Iceberg table. The repository is --repo')
+    }
     const config = readPipelineConfig()
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
     const summary = await withInterrupt(async (signal) => {
       const { exportPublished } = await import('../publication/export.ts')
-      return exportPublished(config, { now: clock, report, signal, files: realFiles }, { folder, symlinks, base })
+      return exportPublished(config, { now: clock, report, signal, files: realFiles }, { folder, symlinks, base, hub })
     })
     say(describe(summary))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)

@@ -177,7 +177,7 @@ function problemOf(work: () => unknown): string | undefined {
 
 export async function askYesOrNo(
   interview: Interview,
-  question: Pick<Question, 'text' | 'flag' | 'fallback'>,
+  question: Pick<Question, 'text' | 'flag' | 'fallback' | 'isOptional'>,
 ): Promise<boolean> {
   const answer = await interview.ask({
     ...question,

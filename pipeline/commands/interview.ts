@@ -4,10 +4,12 @@ import { CliError } from '../base/errors.ts'
 /** One thing that only a person knows. */
 export interface Question {
   text: string
-  /** The flag that answers it. */
+  /** The flag that answers it; empty if it is optional. */
   flag: string
   /** The answer of an empty line. Without one there has to be an answer. */
   fallback?: string
+  /** Nobody has to answer, and there is no flag: the fallback stands in then. */
+  isOptional?: boolean
   /** An answer of the right form. */
   example: string
   problem?: (answer: string) => string | undefined
@@ -61,7 +63,7 @@ export class Interview {
     for (;;) {
       const line = await this.#next(question)
       if (line === undefined) {
-        this.#unanswered.push(question)
+        if (question.isOptional !== true) this.#unanswered.push(question)
         return fallback ?? example
       }
       const answer = line.trim() || fallback
@@ -74,7 +76,7 @@ export class Interview {
   async #next({ text, fallback }: Question): Promise<string | undefined> {
     const isAsked = !this.#hasEnded || this.#lines.length > 0
     if (isAsked) {
-      this.#write(`\n${text}${fallback === undefined ? '' : ` [${fallback}]`}: `)
+      this.#write(`\n${text}${fallback ? ` [${fallback}]` : ''}: `)
     }
     while (this.#lines.length === 0 && !this.#hasEnded) {
       await new Promise<void>((wake) => {

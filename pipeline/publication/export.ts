@@ -7,12 +7,13 @@ import { isFolder, moveInto } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { isCoding } from '../contract/codings.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
-import { ICEBERG_FOLDER, LATEST_PATH, publishedPath, STEPS } from '../contract/published-paths.ts'
+import { CATALOG_FILE, ICEBERG_FOLDER, LATEST_PATH, publishedPath, STEPS } from '../contract/published-paths.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { lockPublic } from '../rollup/workspace.ts'
 import { copyFiles, hashFiles, type PublishedFile, publishedFiles, verifyUndamaged } from './copy.ts'
 import { type ExportList, OWN_FOLDER, readList, writeList } from './export-list.ts'
+import { type HubOptions, hubFiles } from './hugging-face.ts'
 import { icebergEntries, listedSizes, type Site } from './iceberg.ts'
 import { verifyComplete } from './publish.ts'
 import { readManifests } from './released-entries.ts'
@@ -23,6 +24,8 @@ export interface ExportOptions {
   symlinks?: boolean
   /** The URL of the copy, which its Iceberg table tells in place of the publisher's. */
   base?: string | undefined
+  /** A dataset repository of Hugging Face in place of a copy. */
+  hub?: HubOptions | undefined
 }
 
 export interface ExportSummary {
@@ -46,22 +49,26 @@ const NAMED = 10
 export async function exportPublished(
   config: PipelineConfig,
   effects: Effects,
-  { folder, symlinks = true, base }: ExportOptions,
+  { folder, symlinks = true, base, hub }: ExportOptions,
 ): Promise<ExportSummary> {
   const publicDir = resolve(config.publicDir)
   const target = resolve(folder)
   checkApart(publicDir, target)
   const previous = await readList(target)
+  checkKind(target, previous, hub)
   if (currentEntry(await readIndex(publicDir)) === undefined) {
     throw new BuildError(`${publicDir} holds no release; run make build first`)
   }
   const publicLock = await lockPublic(publicDir)
   try {
     const { release } = await verifyComplete(publicDir)
-    const found = await publishedFiles(publicDir, { symlinks })
-    const published = base === undefined ? found : await withTableAt({ url: base }, publicDir, found)
+    const manifest = await readManifest(join(publicDir, releasePath(release)))
+    const published =
+      hub === undefined
+        ? await siteFiles(publicDir, { symlinks, base })
+        : await hubFiles(publicDir, manifest, hub, effects.signal)
     const updated = await update(target, previous, published, effects)
-    if ((await readManifest(join(publicDir, releasePath(release)))).synthetic) {
+    if (manifest.synthetic && hub === undefined) {
       const message = `${target} holds the synthetic sample: no host may call its files immutable (docs/hosting.md)`
       effects.report({ kind: 'notice', message })
     }
@@ -74,6 +81,14 @@ export async function exportPublished(
   } finally {
     await publicLock.release()
   }
+}
+
+async function siteFiles(
+  publicDir: string,
+  { symlinks, base }: Pick<ExportOptions, 'base'> & { symlinks: boolean },
+): Promise<readonly PublishedFile[]> {
+  const found = await publishedFiles(publicDir, { symlinks })
+  return base === undefined ? found : withTableAt({ url: base }, publicDir, found)
 }
 
 /** The files of a copy whose Iceberg table tells the copy's own address. */
@@ -200,6 +215,13 @@ async function removeFiles(target: string, paths: readonly string[], files: File
 function foldersAbove(path: string): string[] {
   const folder = dirname(path)
   return folder === '.' ? [] : [folder, ...foldersAbove(folder)]
+}
+
+/** An export removes what it does not have itself, so that one of another kind would be lost. */
+function checkKind(target: string, previous: ExportList, hub: HubOptions | undefined): void {
+  if (previous.size === 0 || previous.has(CATALOG_FILE) === (hub === undefined)) return
+  const kind = hub === undefined ? 'for Hugging Face' : 'for a static host'
+  throw new CliError(`${target} holds an export ${kind}; give this one a folder of its own`)
 }
 
 /** A copy inside the public folder would copy itself; a public folder inside the copy would be removed. */

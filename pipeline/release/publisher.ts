@@ -44,6 +44,7 @@ export function hasOwnUrl({ url }: Publisher): boolean {
 const WANTED: Partial<Record<keyof Publisher, string>> = {
   url: 'must be a whole URL with its https://, such as https://tokens.your-company.example',
   contact: 'must be an address for mail, such as data@your-company.example, or a whole URL of a page with its https://',
+  ror: 'must be such as https://ror.org/01bj3aw27',
 }
 
 function canBeReached(publisher: Publisher): boolean {

@@ -1,3 +1,4 @@
+import { oneLine } from '../base/prose.ts'
 import { escapeXml } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import {
@@ -12,6 +13,7 @@ import {
 } from '../contract/published-paths.ts'
 import { siteUrl } from '../contract/site-url.ts'
 import { disclosureWords, inOneParagraph, isRuled } from '../release/documents/disclosure.ts'
+import { DATASHEET_PATH } from './datasheet-page.ts'
 import type { Page } from './layout.ts'
 import { SQL_PATH } from './sql/page.ts'
 
@@ -60,9 +62,5 @@ ${words === undefined ? '' : `${inOneParagraph(words)}\n`}Licence: ${license.tit
 ${link('CSV', `${LATEST_PATH}/rankings-daily.csv`, 'all rows: date,model_permaslug,total_tokens')}${link('Parquet', `${LATEST_PATH}/rankings-daily.parquet`, 'the same rows, typed')}${tables === undefined ? '' : periods}${link('The last 31 days as JSON', API_FILES.rankings_daily, 'the answer of GET /api/v1/datasets/rankings-daily')}${link('Coverage', COVERAGE_PATH, 'status and revision of each day')}${link('Restatements', RESTATEMENTS_PATH, 'final numbers that have changed')}
 ## Optional
 
-${link('API', API_PAGE_PATH, 'any dates, models and periods, where a server runs; there openapi.json describes it')}${link('Catalogue', CATALOG_FILE, 'everything that is published, with sizes and checksums, and when to look again')}${link('Releases', INDEX_PATH, 'every release, in a chain of hashes')}${link('History', HISTORY_PATHS.parquet, 'what every release said: rows with valid_from <= NAME and valid_to > NAME or null')}${link('SQL', SQL_PATH, 'a page that asks all tables in SQL, in the browser; for people')}${link('Embeddings models', API_FILES.embeddings_models, 'the answer of GET /api/v1/embeddings/models')}`
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim()
+${link('API', API_PAGE_PATH, 'any dates, models and periods, where a server runs; there openapi.json describes it')}${link('Datasheet', DATASHEET_PATH, 'who is counted, what is withheld, how it is maintained')}${link('Catalogue', CATALOG_FILE, 'everything that is published, with sizes and checksums, and when to look again')}${link('Releases', INDEX_PATH, 'every release, in a chain of hashes')}${link('History', HISTORY_PATHS.parquet, 'what every release said: rows with valid_from <= NAME and valid_to > NAME or null')}${link('SQL', SQL_PATH, 'a page that asks all tables in SQL, in the browser; for people')}${link('Embeddings models', API_FILES.embeddings_models, 'the answer of GET /api/v1/embeddings/models')}`
 }

@@ -14,6 +14,7 @@ import { citation } from '../release/documents/bibtex.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { FILE_KINDS } from '../release/documents/files.ts'
+import { countsInWords, inWords } from '../release/documents/record-counts.ts'
 import type { TextFile } from '../release/stage.ts'
 import { changeBars } from './change-bar.ts'
 import { chartFile } from './chart.ts'
@@ -105,6 +106,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
   'dcat.jsonld': 'The release for data catalogues, as DCAT',
   'CITATION.cff': 'How to cite it, for reference managers and GitHub',
   'citation.bib': 'How to cite it, for BibTeX',
+  'datasheet.md': 'What a reviewer asks of a dataset, and what the publisher answers',
   'README.md': 'What this page says, for whoever has the folder alone',
 }
 
@@ -212,46 +214,26 @@ function biggest(changes: readonly ChangeRow[], dates: readonly ChangedDate[]): 
   return table('The largest changes of days that were published before', columns, rows)
 }
 
-const LEFT_OUT_OF_DATASET = {
-  duplicates: 'delivered again, counted once',
-  left_out: 'served by no provider, or a repeat of others',
-  archived_date: 'late for a day that was closed',
-  before_dataset_start: 'before the dataset begins',
-  not_yet_complete: 'of a day that was not over',
-} as const
-
 function qualityOf(quality: PublicQuality | BandedQuality | undefined): Html {
   if (quality === undefined) return html`<p>This release was made of published rows, not of records.</p>\n`
   return 'days' in quality ? exactQuality(quality) : bandedQuality(quality)
 }
 
 function bandedQuality({ records }: BandedQuality): Html {
-  const others = Object.entries(LEFT_OUT_OF_DATASET).map(([name, meaning]) => {
-    return [meaning, records[name as keyof typeof LEFT_OUT_OF_DATASET]]
-  })
-  const reasons = Object.entries(records.rejected).map(([reason, band]) => [`rejected: ${inWords(reason)}`, band])
-  const rows = [['counted', records.published], ...others, ...reasons]
   return html`${table(
     'Records of public usage, and those that were set aside',
     { words: ['Records'], numbers: ['How many'] },
-    rows,
+    countsInWords(records),
   )}<p>Exact counts could tell about single customers. <a href="${QUALITY_FILE}">${QUALITY_FILE}</a> has the same for programs.</p>
 `
 }
 
 function exactQuality({ records, warnings }: PublicQuality): Html {
-  const { published, rejected, token_parts_disagree } = records
-  const others = Object.entries(LEFT_OUT_OF_DATASET).map(([name, meaning]) => {
-    return [meaning, records[name as keyof typeof LEFT_OUT_OF_DATASET]] as const
-  })
-  const reasons = Object.entries(rejected).map(([reason, count]) => [`rejected: ${inWords(reason)}`, count] as const)
-  const contradictory = Object.entries(token_parts_disagree).map(
+  const contradictory = Object.entries(records.token_parts_disagree).map(
     ([reason, count]) =>
       [`counted, although its token counts contradict each other: ${inWords(reason)}`, count] as const,
   )
-  const rows = [['counted', published] as const, ...others, ...reasons, ...contradictory].filter(
-    ([, count]) => count > 0,
-  )
+  const rows = [...countsInWords({ ...records }), ...contradictory].filter(([, count]) => count !== 0)
   const found = warnings.map(({ date, finding }) => html`<li>${date === undefined ? '' : `${date}: `}${finding}</li>\n`)
   return html`${table(
     'Records of public usage, and those that were set aside',
@@ -263,8 +245,4 @@ function exactQuality({ records, warnings }: PublicQuality): Html {
       : html`<p>The checks warn:</p>\n<ul>\n${found}</ul>\n`
   }<p><a href="${QUALITY_FILE}">${QUALITY_FILE}</a> has the counts of each day.</p>
 `
-}
-
-function inWords(reason: string): string {
-  return reason.replaceAll('_', ' ')
 }

@@ -15,6 +15,7 @@ import {
   newWorkspace,
   publishedCsv,
   REPOSITORY,
+  releaseFolder,
   rowsOf,
   runCli,
   settings,
@@ -147,7 +148,7 @@ describe('init', () => {
     const { shown, dry_run, skipped } = await initIn(
       workspace,
       {},
-      { answers: ['', '', publisherName, publisherUrl, contact, 'yes'] },
+      { answers: ['', '', publisherName, publisherUrl, contact, '', 'yes'] },
     )
     expect(shown).toContain('2025-03-03\nrank  model       tokens\n1     acme/large   1,000\n')
     expect(shown).toMatch(/make build/)
@@ -160,9 +161,37 @@ describe('init', () => {
     ])
   })
 
+  it('asks the questions of the datasheet only of whoever wants to answer them, and leaves out what is skipped', async () => {
+    const workspace = await workspaceWith({ 'usage.csv': WINDOWS })
+    const own = [publisherName, publisherUrl, contact, 'yes', 'We want it known.', ...Array(8).fill(''), 'A library.']
+    const answers = ['', '', ...own, 'ror.org/1', 'https://ror.org/01bj3aw27', 'yes']
+    const { shown } = await initIn(workspace, {}, { answers })
+    expect(shown).toContain('"ror.org/1" must be such as https://ror.org/01bj3aw27')
+    expect(await readJson(join(workspace.dataDir, 'publisher.json'))).toMatchObject({
+      name: publisherName,
+      ror: 'https://ror.org/01bj3aw27',
+      datasheet: { purpose: 'We want it known.', succession: 'A library.' },
+    })
+    await buildIn(workspace, AS_OF)
+    const datasheet = await readFile(join(await releaseFolder(workspace), 'datasheet.md'), 'utf8')
+    expect(datasheet).toContain('\n> We want it known.\n')
+    expect(datasheet).toContain('The publisher has not said who pays for it.')
+  })
+
   it('asks for the model and the start of records that have neither', async () => {
     const workspace = await workspaceWith({ 'trace.jsonl': TRACE })
-    const answers = ['lab/one', 'soon', '2025-03-01T12:00:00Z', 'all', 'none', publisherName, publisherUrl, contact, '']
+    const answers = [
+      'lab/one',
+      'soon',
+      '2025-03-01T12:00:00Z',
+      'all',
+      'none',
+      publisherName,
+      publisherUrl,
+      contact,
+      '',
+      '',
+    ]
     const { shown } = await initIn(workspace, {}, { answers })
     expect(shown).toContain('"soon" must be an ISO 8601 instant')
     expect(await rowsAfterBuild(workspace)).toEqual(['2025-03-01 lab/one 10', '2025-03-02 lab/one 2'])

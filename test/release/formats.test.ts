@@ -37,6 +37,7 @@ const RELEASE_FILES = [
   'citation.bib',
   'croissant.json',
   'datapackage.json',
+  'datasheet.md',
   'dcat.jsonld',
   'index.html',
   'manifest.json',

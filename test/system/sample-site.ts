@@ -98,6 +98,7 @@ export async function pagesOf(publicDir: string): Promise<string[]> {
     'models.html',
     'coverage.html',
     'changelog.html',
+    'datasheet.html',
     'docs/index.html',
   ]
   const folders = ['leaderboards', 'models', 'authors', 'coverage', 'changelog'].map(async (folder) => {

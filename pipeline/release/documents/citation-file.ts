@@ -1,3 +1,4 @@
+import { toYaml, type YamlDocument } from '../../base/yaml.ts'
 import type { DatasetDescription } from './describe.ts'
 import { contactOf } from './publisher.ts'
 
@@ -26,30 +27,8 @@ export function describeCitation(dataset: DatasetDescription): CitationFile {
   }
 }
 
-type Scalar = string | number | boolean
-type Entries = Readonly<Record<string, Scalar>>
-export type CitationFile = Readonly<Record<string, Scalar | readonly (Scalar | Entries)[]>>
+export type CitationFile = YamlDocument
 
 export function renderCitationFile(dataset: DatasetDescription): string {
-  return Object.entries(describeCitation(dataset))
-    .map(([name, value]) => `${name}:${Array.isArray(value) ? list(value) : ` ${scalar(value as Scalar)}`}\n`)
-    .join('')
-}
-
-function list(items: readonly (Scalar | Entries)[]): string {
-  return items.map((item) => `\n  - ${typeof item === 'object' ? entries(item) : scalar(item)}`).join('')
-}
-
-function entries(item: Entries): string {
-  return Object.entries(item)
-    .map(([name, value]) => `${name}: ${scalar(value)}`)
-    .join('\n    ')
-}
-
-/** JSON strings are valid YAML if these characters are escaped. */
-function scalar(value: Scalar): string {
-  return JSON.stringify(value).replaceAll(
-    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  return toYaml(describeCitation(dataset))
 }

@@ -57,6 +57,8 @@ export interface DatasetDescription {
   fields: readonly FieldDescription[]
   key: readonly string[]
   method: string
+  /** The program that made it. */
+  generator: Manifest['generator']
   /** Undefined if the publisher says nothing of disclosure control. */
   disclosure: { statement: DisclosureStatement; words: DisclosureWords; caveat: Caveat } | undefined
   /** That of disclosure control is one of them. */
@@ -111,6 +113,7 @@ export function describeDataset(manifest: Manifest, doi?: Doi): DatasetDescripti
     fields,
     key: ['date', 'model_permaslug'],
     method: methodOf(manifest),
+    generator: manifest.generator,
     disclosure,
     caveats: [...caveatsOf(manifest, disclosure?.caveat), ...(isRuled(manifest) ? RULED_CAVEATS : CAVEATS)],
     files: describeFiles(manifest.files, isRuled(manifest)),

@@ -3,6 +3,7 @@ import { citation } from './bibtex.ts'
 import { renderCitationFile } from './citation-file.ts'
 import { renderCroissant } from './croissant.ts'
 import { renderDataPackage } from './datapackage.ts'
+import { type DatasheetEvidence, renderDatasheet } from './datasheet.ts'
 import { renderDcat } from './dcat.ts'
 import type { DatasetDescription } from './describe.ts'
 import { renderReadme } from './readme.ts'
@@ -14,7 +15,7 @@ export interface MetadataDocument {
 }
 
 /** The metadata of a release, in manifest order. Equal descriptions give equal bytes. */
-export function renderDocuments(dataset: DatasetDescription): MetadataDocument[] {
+export function renderDocuments(dataset: DatasetDescription, evidence: DatasheetEvidence = {}): MetadataDocument[] {
   return [
     { path: 'datapackage.json', media_type: 'application/json', text: toJson(renderDataPackage(dataset)) },
     { path: 'croissant.json', media_type: 'application/ld+json', text: toJson(renderCroissant(dataset)) },
@@ -22,5 +23,6 @@ export function renderDocuments(dataset: DatasetDescription): MetadataDocument[]
     { path: 'CITATION.cff', media_type: 'application/yaml; charset=utf-8', text: renderCitationFile(dataset) },
     { path: 'citation.bib', media_type: 'application/x-bibtex; charset=utf-8', text: citation(dataset) },
     { path: 'README.md', media_type: 'text/markdown; charset=utf-8', text: renderReadme(dataset) },
+    { path: 'datasheet.md', media_type: 'text/markdown; charset=utf-8', text: renderDatasheet(dataset, evidence) },
   ]
 }

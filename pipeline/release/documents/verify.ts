@@ -56,7 +56,7 @@ async function verifyKeysOf(
 }
 
 /** Code may render these differently, but they must name the same release. */
-const CITATIONS = ['CITATION.cff', 'citation.bib', 'README.md', 'index.html']
+const CITATIONS = ['CITATION.cff', 'citation.bib', 'README.md', 'datasheet.md', 'index.html']
 
 const DataPackage = z
   .object({ resources: z.array(z.object({ path: z.string(), bytes: z.int().optional(), hash: z.string() })) })

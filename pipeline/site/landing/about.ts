@@ -2,6 +2,7 @@ import { prose } from '../../base/prose.ts'
 import { type Html, html } from '../../contract/html.ts'
 import { citation } from '../../release/documents/bibtex.ts'
 import type { FieldDescription } from '../../release/documents/fields.ts'
+import { DATASHEET_PATH } from '../datasheet-page.ts'
 import { copyable, folded, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 
@@ -50,7 +51,8 @@ ${folded(
   html`<dl class="limitations">
 ${dataset.caveats.map(({ name, text }) => html`<div><dt>${name}</dt><dd>${prose(text)}</dd></div>\n`)}</dl>
 `,
-)}</section>
+)}<p>The <a href="${DATASHEET_PATH}">datasheet</a> says who is counted, what is withheld and how long releases stay.</p>
+</section>
 `
 }
 

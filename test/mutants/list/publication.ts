@@ -2,6 +2,38 @@ import type { Mutant } from '../mutant.ts'
 
 export const publication: Mutant[] = [
   {
+    name: 'card-loads-a-table-without-rows',
+    promise: 'The card for Hugging Face has a configuration for each table with rows, as `datasets` loads no others.',
+    file: 'pipeline/publication/dataset-card.ts',
+    find: '      .filter(({ rows }) => rows > 0)\n',
+    replace: '',
+    tests: ['test/publication/hugging-face.test.ts'],
+  },
+  {
+    name: 'tables-made-of-damaged-files',
+    promise: 'What an export makes from a file of a release is made from a file with its checksum.',
+    file: 'pipeline/publication/hugging-face.ts',
+    find: '        verifyUndamaged([csv], new Map([[csv.path, `sha256:${(await hashFile(csv.source)).sha256}`]]))\n',
+    replace: '',
+    tests: ['test/publication/hugging-face.test.ts'],
+  },
+  {
+    name: 'export-of-another-kind-replaced',
+    promise: 'An export does not replace one of another kind: it would remove what it does not have itself.',
+    file: 'pipeline/publication/export.ts',
+    find: '  checkKind(target, previous, hub)\n',
+    replace: '',
+    tests: ['test/publication/hugging-face.test.ts'],
+  },
+  {
+    name: 'title-ends-the-front-matter',
+    promise: 'The front matter of the card stays YAML with any title.',
+    file: 'pipeline/base/yaml.ts',
+    find: 'return JSON.stringify(value).replaceAll(',
+    replace: 'return `"${String(value)}"`.replaceAll(',
+    tests: ['test/publication/hugging-face.test.ts'],
+  },
+  {
     name: 'compressed-forms-outlive-their-text',
     promise: 'The compressed forms of a text go before the text changes, so that no host sends those of another text.',
     file: 'pipeline/publication/next-tree.ts',
@@ -46,7 +78,7 @@ export const publication: Mutant[] = [
     name: 'iceberg-of-the-publisher-in-a-copy',
     promise: 'An export with --base has an Iceberg table that tells the address of the copy.',
     file: 'pipeline/publication/export.ts',
-    find: 'base === undefined ? found : await withTableAt({ url: base }, publicDir, found)',
+    find: 'base === undefined ? found : withTableAt({ url: base }, publicDir, found)',
     replace: 'found',
     tests: ['test/publication/export.test.ts'],
   },

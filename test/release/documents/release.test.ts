@@ -129,6 +129,7 @@ describe('verifyRelease', () => {
       ['CITATION.cff', '20250310T120000Z', '20250310T120001Z'],
       ['citation.bib', /sha256:./, 'sha256:x'],
       ['README.md', /20250310T120000Z/g, '20250310T120001Z'],
+      ['datasheet.md', /20250310T120000Z/g, '20250310T120001Z'],
       ['index.html', /20250310T120000Z/g, '20250310T120001Z'],
       ['index.html', /sha256:./g, 'sha256:x'],
     ]

@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { BuildError } from '../../base/errors.ts'
+import { parseJson } from '../../base/json.ts'
+import { Band } from '../../contract/disclosure.ts'
+import type { Manifest } from '../../contract/manifest.ts'
+import { QUALITY_FILE } from '../../contract/release-files.ts'
+
+/** A number, or a band under a disclosure rule. */
+export type Count = number | Band
+const Count = z.union([z.int().nonnegative(), Band])
+
+/** `records` of `quality.json`: where the records of public usage went, by reason. Early releases lack some reasons. */
+export const RecordCounts = z.record(z.string(), z.union([Count, z.record(z.string(), Count)]))
+export type RecordCounts = z.infer<typeof RecordCounts>
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  published: 'counted',
+  duplicates: 'delivered again, counted once',
+  left_out: 'served by no provider, or a repeat of others',
+  archived_date: 'late for a day that was closed',
+  withheld: 'of a model that the list of models does not have',
+  before_dataset_start: 'before the dataset begins',
+  not_yet_complete: 'of a day that was not over',
+}
+
+/** What is counted, in words. Records that are counted come first, those that were rejected last. */
+export function countsInWords(records: RecordCounts): [meaning: string, count: Count][] {
+  const counts = Object.entries(MEANINGS).flatMap(([key, meaning]): [string, Count][] => {
+    const count = records[key]
+    return count === undefined || typeof count === 'object' ? [] : [[meaning, count]]
+  })
+  const { rejected } = records
+  const reasons = typeof rejected === 'object' ? Object.entries(rejected) : []
+  return [...counts, ...reasons.map(([reason, count]): [string, Count] => [`rejected: ${inWords(reason)}`, count])]
+}
+
+export function inWords(reason: string): string {
+  return reason.replaceAll('_', ' ')
+}
+
+/** Undefined for a release that was made of published rows alone. Throws `BuildError` if the file is invalid. */
+export async function readRecordCounts(folder: string, { files }: Manifest): Promise<RecordCounts | undefined> {
+  if (!files.some(({ path }) => path === QUALITY_FILE)) return undefined
+  const path = join(folder, QUALITY_FILE)
+  return parseJson(z.object({ records: RecordCounts }), await readFile(path, 'utf8'), path, BuildError).records
+}
