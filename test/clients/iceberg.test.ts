@@ -1,5 +1,5 @@
 /**
- * The Iceberg table in an export, read by the code of docs/researchers.md: DuckDB reads it from a static host, PyIceberg
+ * The Iceberg table in an export, read by the code of docs/history.md: DuckDB reads it from a static host, PyIceberg
  * from the folder. Their packages, DuckDB's extensions too, come from PyPI; without it the tests are skipped and say so.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -51,7 +51,7 @@ beforeAll(async () => {
   workspace = await createWorkspace()
   await releaseWeek(workspace)
   releases = [EARLIER, (await readLatest(workspace)).release]
-  const page = await readFile(join(REPOSITORY, 'docs/researchers.md'), 'utf8')
+  const page = await readFile(join(REPOSITORY, 'docs/history.md'), 'utf8')
   code = page.split('\n## Iceberg\n')[1]?.split('\n## ')[0] ?? ''
 })
 

@@ -1,4 +1,4 @@
-/** The worked example of docs/researchers.md, computed by a build and by the rule written a second time. */
+/** The worked example of docs/disclosure.md, computed by a build and by the rule written a second time. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { type Contribution, isSafe, rankUnderRule } from '../support/disclosure-
 import { publish, publishedCsv, REPOSITORY, rowsOf } from '../support/pipeline.ts'
 
 const DATE = '2025-03-01'
-const PAGE = readFileSync(join(REPOSITORY, 'docs/researchers.md'), 'utf8')
+const PAGE = readFileSync(join(REPOSITORY, 'docs/disclosure.md'), 'utf8')
 
 /** The cells of the table below a head, without backquotes. */
 function tableBelow(head: string): string[][] {

@@ -6,10 +6,10 @@ import { escapeHtml } from '../../pipeline/contract/html.ts'
 import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
 import { codeSection, SNIPPET_BASE, SNIPPETS, snippetText } from '../../pipeline/site/code.ts'
 import { PUBLISHER } from '../support/manifest.ts'
-import { createWorkspace, REPOSITORY, removeWorkspace, type Workspace } from '../support/pipeline.ts'
+import { createWorkspace, publishedCsv, REPOSITORY, removeWorkspace, type Workspace } from '../support/pipeline.ts'
 import { query } from '../support/records.ts'
 import { faultsOf, rankingRow, siteFacts } from '../support/site.ts'
-import { EARLIER, earlierCsv, releaseWeek, researchersCode, weekTop } from '../support/week.ts'
+import { documentedCode, EARLIER, earlierCsv, releaseWeek, weekTop } from '../support/week.ts'
 
 const FOLDER = join(REPOSITORY, 'pipeline/site/snippets')
 const ROWS = [rankingRow('2025-01-01', 'acme/one', 5)]
@@ -25,15 +25,6 @@ describe('the code snippets', () => {
     expect(snippetText(file, 'https://data.example.org/tokens')).toBe(
       text.replace(SNIPPET_BASE, 'https://data.example.org/tokens/'),
     )
-  })
-
-  it('are the same in docs/researchers.md', () => {
-    const page = readFileSync(join(REPOSITORY, 'docs/researchers.md'), 'utf8')
-    const shown = [...page.matchAll(/^```(?:python|sql)\n(.*?)^```/gms)].map(([, text = '']) => text)
-    expect(shown.slice(0, 2)).toEqual([
-      snippetText('pandas.py', 'http://127.0.0.1:8080'),
-      snippetText('tokens.sql', 'http://127.0.0.1:8080'),
-    ])
   })
 
   it('escape the address of the publisher, so that it cannot end a string or start a command', () => {
@@ -77,22 +68,28 @@ describe('the SQL', () => {
 
   afterAll(() => removeWorkspace(workspace))
 
-  it('of the landing page, and that about weeks of docs/researchers.md, find the models with the most tokens of the last week', async () => {
-    const { publicDir } = workspace
-    for (const sql of [snippetText('tokens.sql', publicDir), researchersCode('Weeks and months', '--', publicDir)]) {
-      const rows = await query(sql)
-      expect(rows.map(({ model_permaslug, tokens }) => `${model_permaslug},${tokens}\n`).join('')).toBe(weekTop())
-    }
+  it('of the landing page finds the models with the most tokens of the last week', async () => {
+    const rows = await query(snippetText('tokens.sql', workspace.publicDir))
+    expect(rows.map(({ model_permaslug, tokens }) => `${model_permaslug},${tokens}\n`).join('')).toBe(weekTop())
   })
 
-  it('of docs/researchers.md, and that of a dropped file, read an earlier release from the history', async () => {
+  it('of docs/researchers.md loads all rows in one line', async () => {
+    const rows = await query(documentedCode('researchers.md', 'Load', 'FROM', workspace.publicDir))
+    expect(csvOf(rows)).toBe(await publishedCsv(workspace))
+  })
+
+  it('of docs/history.md, and that of a dropped file, read an earlier release from the history', async () => {
     const { publicDir } = workspace
     const line = historyQuery(EARLIER, 'daily').replace('history.parquet', join(publicDir, HISTORY_PATHS.parquet))
-    for (const sql of [researchersCode('As of any release', '--', publicDir), line]) {
-      const rows = (await query(sql)).map(({ date, model_permaslug, total_tokens }) => {
-        return `${(date as Date).toISOString().slice(0, 10)},${model_permaslug},${total_tokens}\n`
-      })
-      expect(`date,model_permaslug,total_tokens\n${rows.join('')}`).toBe(await earlierCsv(workspace))
+    for (const sql of [documentedCode('history.md', 'As of any release', '--', publicDir), line]) {
+      expect(csvOf(await query(sql))).toBe(await earlierCsv(workspace))
     }
   })
 })
+
+function csvOf(rows: Record<string, unknown>[]): string {
+  const lines = rows.map(({ date, model_permaslug, total_tokens }) => {
+    return `${(date as Date).toISOString().slice(0, 10)},${model_permaslug},${total_tokens}\n`
+  })
+  return `date,model_permaslug,total_tokens\n${lines.join('')}`
+}

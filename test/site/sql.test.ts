@@ -14,10 +14,12 @@ import { query, sqlText } from '../support/records.ts'
 const PACKAGE = join(REPOSITORY, 'node_modules/@duckdb/duckdb-wasm')
 const NO_REPORT = { signal: new AbortController().signal, report: () => {} }
 
-test('docs/researchers.md asks a question of the page', async () => {
-  const docs = await readFile(join(REPOSITORY, 'docs/researchers.md'), 'utf8')
-  const question = readQuestions().find(({ title }) => title.startsWith('The ten largest'))
-  expect(docs).toContain(`\`\`\`sql\n${question?.sql}\n\`\`\``)
+test('the documentation asks questions of the page', async () => {
+  const page = (name: string) => readFile(join(REPOSITORY, 'docs', name), 'utf8')
+  const code = [...(await page('analyses.md')).matchAll(/^```sql\n(.*?)\n```$/gms)].map(([, sql]) => sql)
+  const questions = readQuestions().map(({ sql }) => sql)
+  for (const sql of code.slice(1, 4)) expect(questions).toContain(sql)
+  expect(await page('researchers.md')).toContain(`\`\`\`sql\n${questions[1]}\n\`\`\``)
 })
 
 test('the console and its DuckDB are published: those of the package, cached forever, with licenses', async () => {

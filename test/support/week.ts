@@ -47,12 +47,12 @@ export function earlierCsv(workspace: Workspace): Promise<string> {
   return readFile(join(datasetFolder(workspace), 'releases', EARLIER, 'rankings-daily.csv'), 'utf8')
 }
 
-/** The code below a heading of docs/researchers.md that begins so, for files at `base`, a URL or a folder, and for `EARLIER`. */
-export function researchersCode(heading: string, start: string, base: string): string {
-  const page = readFileSync(join(REPOSITORY, 'docs/researchers.md'), 'utf8')
+/** The code of a page below a heading that begins so, for files at `base`, a URL or a folder, and for `EARLIER`. */
+export function documentedCode(name: string, heading: string, start: string, base: string): string {
+  const page = readFileSync(join(REPOSITORY, 'docs', name), 'utf8')
   const [, section = ''] = page.split(`\n## ${heading}\n`)
   const codes = [...section.matchAll(/^```\w+\n(.*?)^```$/gms)].map(([, code = '']) => code)
-  const code = codes.find((each) => each.startsWith(start)) ?? ''
+  const code = codes.find((each) => each.startsWith(start)) ?? `no ${start} below ${heading}`
   return code
     .replace('http://127.0.0.1:8080/', () => (base.endsWith('/') ? base : `${base}/`))
     .replace('20261120T001200Z', EARLIER)

@@ -7,7 +7,7 @@ import type { ServerProcess } from '../support/server-process.ts'
 import { cloneProject, environment, run, serve } from './clone.ts'
 
 /** The pages whose commands work on the sample; publishing.test.ts has those for own logs. */
-const PAGES = ['README.md', 'docs/researchers.md', 'docs/api.md']
+const PAGES = ['README.md', 'docs/researchers.md', 'docs/history.md', 'docs/api.md']
 
 let folder: string
 let server: ServerProcess

@@ -75,6 +75,63 @@ FROM (SELECT date, sum(total_tokens) AS tokens FROM daily GROUP BY date)
 GROUP BY weekday, isodow(date)
 ORDER BY isodow(date);
 
+-- name: level_and_share
+WITH whole AS (
+  SELECT *, 100 * total_tokens / sum(total_tokens) OVER (PARTITION BY date) AS percent
+  FROM weekly
+  WHERE days = 7
+), earliest AS (
+  FROM whole WHERE date = (SELECT min(date) FROM whole)
+)
+SELECT model_permaslug, earliest.total_tokens AS tokens_then, whole.total_tokens AS tokens_now,
+  round(100 * whole.total_tokens / earliest.total_tokens - 100, 1) AS change_percent,
+  round(earliest.percent, 2) AS share_then, round(whole.percent, 2) AS share_now
+FROM whole
+JOIN earliest USING (model_permaslug)
+WHERE whole.date = (SELECT max(date) FROM whole)
+ORDER BY tokens_now DESC
+LIMIT 8;
+
+-- name: edge_of_the_ranking
+WITH week AS (
+  FROM weekly WHERE days = 7 QUALIFY date = max(date) OVER ()
+), edges AS (
+  SELECT date, min(total_tokens) AS rank_50
+  FROM daily
+  WHERE model_permaslug <> 'other'
+  GROUP BY date
+)
+SELECT week.model_permaslug, count(daily.date) AS days_named,
+  sum(daily.total_tokens) AS at_least, week.total_tokens AS of_week,
+  coalesce(at_least, 0) + sum(rank_50) FILTER (daily.date IS NULL) AS at_most,
+  round(avg(daily.total_tokens)) AS mean_of_rows, round(of_week / 7) AS mean_of_week
+FROM week
+JOIN edges ON edges.date BETWEEN week.date AND week.date + 6
+LEFT JOIN daily ON daily.date = edges.date AND daily.model_permaslug = week.model_permaslug
+WHERE week.model_permaslug <> 'other'
+GROUP BY week.model_permaslug, week.total_tokens
+HAVING days_named < 7
+ORDER BY days_named, of_week DESC
+LIMIT 6;
+
+-- name: free_variants
+WITH families AS (
+  SELECT regexp_replace(model_permaslug, ':[^:]*$', '') AS family,
+    sum(total_tokens) AS at_least,
+    sum(total_tokens) FILTER (NOT contains(model_permaslug, ':')) AS base,
+    sum(total_tokens) FILTER (model_permaslug LIKE '%:free') AS free
+  FROM weekly
+  WHERE model_permaslug <> 'other' AND date = (SELECT max(date) FROM weekly WHERE days = 7)
+  GROUP BY family
+)
+SELECT family, at_least, base, free, round(100 * free / at_least, 1) AS free_percent,
+  rank() OVER (ORDER BY at_least DESC) AS rank,
+  rank() OVER (ORDER BY base DESC NULLS LAST) AS rank_of_base
+FROM families
+QUALIFY free > 0
+ORDER BY at_least DESC
+LIMIT 6;
+
 -- name: restated
 SELECT date, model_permaslug, count(*) AS versions,
   min(total_tokens) AS least, max(total_tokens) AS most

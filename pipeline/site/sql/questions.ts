@@ -9,6 +9,9 @@ const TITLES = {
   rank_over_time: 'The rank of the largest model, day by day',
   concentration: 'The share of the ten largest models of each month',
   weekdays: 'Mean tokens by day of the week',
+  level_and_share: 'The largest models in the first whole week and in the newest: tokens and shares',
+  edge_of_the_ranking: 'Models that days of the newest whole week do not name: the least and the most tokens',
+  free_variants: 'Models with a free variant in the newest whole week: both together',
   restated: 'Numbers that a later release changed',
   as_of_a_release: 'Tokens of each day as the first release said them',
 } as const

@@ -42,6 +42,15 @@ export const site: Mutant[] = [
     tests: ['test/publication/catalog.test.ts'],
   },
   {
+    name: 'free-variants-left-out',
+    promise: 'The SQL console asks the queries of docs/analyses.md, whose answers are tested.',
+    file: 'pipeline/site/sql/questions.sql',
+    find: 'sum(total_tokens) AS at_least,\n    sum(total_tokens) FILTER (NOT contains',
+    replace:
+      "sum(total_tokens) FILTER (NOT contains(model_permaslug, ':')) AS at_least,\n    sum(total_tokens) FILTER (NOT contains",
+    tests: ['test/site/sql.test.ts'],
+  },
+  {
     name: 'two-models-one-page',
     promise: 'Every slug has a page of its own on any file system, also where case does not matter.',
     file: 'pipeline/site/model-path.ts',
