@@ -96,7 +96,7 @@ export function publication(facts: Facts): Entry[] {
     ...icebergTable(facts, manifest),
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
-    ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest)),
+    ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest, index)),
     ...pages.map((page) => ({ path: page.path, text: () => page.text })),
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, api) },
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),

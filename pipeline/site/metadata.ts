@@ -1,17 +1,27 @@
 import { toJson } from '../base/json.ts'
-import { DATASET_PATH, type Manifest, releasePath } from '../contract/manifest.ts'
-import { CROISSANT_PATH, METADATA_FILES } from '../contract/published-paths.ts'
-import { licenseText } from '../contract/release-files.ts'
+import { DATASET_PATH, type Manifest, type ReleaseIndex, releasePath } from '../contract/manifest.ts'
+import { API_PAGE_PATH, CROISSANT_PATH, METADATA_FILES } from '../contract/published-paths.ts'
 import { renderCitationFile } from '../release/documents/citation-file.ts'
 import { renderLiveCroissant } from '../release/documents/croissant.ts'
 import { renderDcatCatalog } from '../release/documents/dcat.ts'
 import { describeDataset } from '../release/documents/describe.ts'
+import { licenseText } from '../release/documents/license.ts'
+import { standingEntries } from '../release/index.ts'
 import type { Page } from './layout.ts'
 
 /** The metadata beside the releases, for catalogues and reference managers. */
-export function renderMetadata(manifest: Manifest): Page[] {
+export function renderMetadata(manifest: Manifest, index: ReleaseIndex): Page[] {
   const dataset = describeDataset(manifest)
-  const places = { release: `${releasePath(manifest.release)}/`, series: `${DATASET_PATH}/` }
+  const folder = (release: string) => `${releasePath(release)}/`
+  const [first = manifest] = standingEntries(index)
+  const places = {
+    release: folder(manifest.release),
+    previous: dataset.previous && folder(dataset.previous.release),
+    series: `${DATASET_PATH}/`,
+    first: { folder: folder(first.release), as_of: first.as_of },
+    api: 'api/v1/',
+    api_page: API_PAGE_PATH,
+  }
   const texts: Record<(typeof METADATA_FILES)[number], string> = {
     LICENSE: licenseText(manifest.attribution, manifest.synthetic),
     'CITATION.cff': renderCitationFile(dataset),

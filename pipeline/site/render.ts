@@ -39,5 +39,5 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
   ]
   // Search engines need not list these.
   const unlisted = [embedPage(facts, names), notFoundPage(manifest), ...tombstonePages(facts)]
-  return [...scripts, ...renderAssets(), ...pages, ...unlisted, ...renderCrawlerFiles(manifest, pages)]
+  return [...scripts, ...renderAssets(), ...pages, ...unlisted, ...renderCrawlerFiles(facts, pages)]
 }

@@ -1,6 +1,8 @@
-import { type Manifest, releasePath } from '../../pipeline/contract/manifest.ts'
+import { citationText, titleOf } from '../../pipeline/contract/citation.ts'
+import { FIRST_DATA_VERSION, type Manifest, releasePath } from '../../pipeline/contract/manifest.ts'
 import { COVERAGE_PATH, HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import { dataFiles } from '../../pipeline/contract/release-files.ts'
+import { siteUrl } from '../../pipeline/contract/site-url.ts'
 import { firstProvisional, GRAINS, type Table, tableFacts, tablesIn } from '../../pipeline/contract/tables.ts'
 import { addDays, type UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Dataset } from '../published/dataset.ts'
@@ -49,13 +51,35 @@ export function datasetInfo(dataset: Dataset, { releases, hasHistory, prefix }: 
     provisional_from,
     publisher: { name, url, contact },
     attribution,
-    citation: { bibtex_url: fileUrl('citation.bib'), cff_url: fileUrl('CITATION.cff') },
+    citation: {
+      ...citationOf(manifest),
+      bibtex_url: fileUrl('citation.bib'),
+      ris_url: fileUrl('citation.ris'),
+      csl_url: fileUrl('citation.csl.json'),
+      cff_url: fileUrl('CITATION.cff'),
+      datacite_url: fileUrl('datacite.json'),
+    },
     coverage: { start_date, end_date, days, missing: missingDates(dataset), url: urlOf(COVERAGE_PATH) },
     disclosure: manifest.disclosure ?? null,
     releases: { current: release, count: releases, url: urlOf(INDEX_PATH) },
     tables: tablesIn(manifest).map((table) => describeTable(manifest, table, urlOf)),
     history: hasHistory ? { parquet_url: urlOf(HISTORY_PATHS.parquet), csv_url: urlOf(HISTORY_PATHS.csv) } : null,
   }
+}
+
+/** The citation for people, and where it leads: to the page of the release at the publisher. */
+function citationOf(manifest: Manifest): { text: string; url: string } {
+  const { publisher, release, as_of, data_version = FIRST_DATA_VERSION } = manifest
+  const url = siteUrl(publisher, `${releasePath(release)}/`)
+  const cited = {
+    author: publisher.name,
+    title: titleOf(manifest),
+    year: as_of.slice(0, 4),
+    release,
+    data_version,
+    url,
+  }
+  return { text: citationText(cited), url }
 }
 
 function describeTable(manifest: Manifest, table: Table, urlOf: (path: string) => string): DatasetTable {

@@ -75,8 +75,18 @@ export const DatasetInfo = z
     publisher: z.object({ name: z.string(), url: z.url(), contact: z.string() }),
     attribution: attribution.meta({ description: 'The attribution that the license asks for.' }),
     citation: z
-      .object({ bibtex_url: Url.nullable(), cff_url: Url.nullable() })
-      .meta({ description: 'Files that cite the current release.' }),
+      .object({
+        text: z.string().meta({ description: 'The citation for people.' }),
+        url: z.url().meta({ description: 'Where a citation leads: the page of the release at the publisher.' }),
+        bibtex_url: Url.nullable(),
+        ris_url: Url.nullable(),
+        csl_url: Url.nullable(),
+        cff_url: Url.nullable(),
+        datacite_url: Url.nullable(),
+      })
+      .meta({
+        description: 'How to cite the current release, and files that do. null for a file that it does not have.',
+      }),
     coverage: z.object({
       start_date: UtcDate,
       end_date: UtcDate,

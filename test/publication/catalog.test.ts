@@ -46,8 +46,9 @@ describe('the top of the public folder', () => {
     const tree = await snapshotTree(workspace.publicDir)
     const current = (await readLatest(workspace)).path
     for (const path of paths) {
-      expect(tree, path).toHaveProperty([path === '' ? 'index.html' : path.replace('latest/', current)])
+      expect(tree, path).toHaveProperty([path.replace('latest/', current).replace(/(^|\/)$/, '$1index.html')])
     }
+    expect(paths).toContain(`datasets/rankings-daily/v1/${current}`)
   })
 })
 
