@@ -2,6 +2,46 @@ import type { Mutant } from '../mutant.ts'
 
 export const release: Mutant[] = [
   {
+    name: 'citations-lead-to-the-front-page',
+    promise: 'Every citation of a release leads to its own page.',
+    file: 'pipeline/release/documents/citation.ts',
+    find: 'url: dataset.cited_at',
+    replace: 'url: publisher.url',
+    tests: ['test/release/documents/citations.test.ts'],
+  },
+  {
+    name: 'line-breaks-in-citations',
+    promise: 'Whatever the publisher is called, each field of a citation is on one line.',
+    file: 'pipeline/contract/citation.ts',
+    find: '/[\\s\\p{Cc}]+/gu',
+    replace: '/ +/g',
+    tests: ['test/release/documents/citations.test.ts'],
+  },
+  {
+    name: 'croissant-rounds-changes',
+    promise: 'Croissant has no column whose digits its reference implementation loses.',
+    file: 'pipeline/release/documents/croissant.ts',
+    find: "unit !== 'token' || constraints.required",
+    replace: "unit !== 'token' || !constraints.required",
+    tests: ['test/release/documents/citations.test.ts'],
+  },
+  {
+    name: 'doi-leads-nowhere',
+    promise: 'Citations lead to the DOI of a release as soon as there is one.',
+    file: 'pipeline/release/documents/describe.ts',
+    find: 'doi === undefined ? page : doiUrl(doi)',
+    replace: 'page',
+    tests: ['test/release/documents/citations.test.ts'],
+  },
+  {
+    name: 'citation-of-another-release',
+    promise: '`verify` finds a citation that names another release as its version.',
+    file: 'pipeline/release/documents/verify.ts',
+    find: '(release|version|ET)\\\\W+',
+    replace: '',
+    tests: ['test/release/documents/release.test.ts'],
+  },
+  {
     name: 'gzip-names-the-system',
     promise: 'Equal inputs give equal bytes: a gzip header does not name the operating system.',
     file: 'pipeline/base/gzip.ts',
