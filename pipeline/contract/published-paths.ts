@@ -179,6 +179,7 @@ const MEDIA_TYPES: Record<string, string> = {
   '.ndjson': 'application/x-ndjson',
   '.parquet': 'application/vnd.apache.parquet',
   '.png': 'image/png',
+  '.ris': 'application/x-research-info-systems; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
   '.wasm': 'application/wasm',

@@ -38,13 +38,3 @@ export function isDataFile(name: string): boolean {
 export const MANIFEST_FILE = 'manifest.json'
 export const MODELS_FILE = 'models.csv'
 export const QUALITY_FILE = 'quality.json'
-
-export function licenseText(attribution: string, synthetic: boolean): string {
-  const warning = synthetic ? 'This is SYNTHETIC sample data. It describes no real usage of any model.\n\n' : ''
-  return `${warning}The data is licensed under Creative Commons Attribution 4.0 International (CC BY 4.0):
-https://creativecommons.org/licenses/by/4.0/
-
-You may share and adapt it, also commercially, if you give credit:
-${attribution}
-`
-}

@@ -1,7 +1,7 @@
 import { markdownTable } from '../base/markdown.ts'
 import { oneLine } from '../base/prose.ts'
 import { toYaml, type YamlDocument } from '../base/yaml.ts'
-import { citation } from '../release/documents/bibtex.ts'
+import { renderBibtex } from '../release/documents/bibtex.ts'
 import type { DatasetDescription } from '../release/documents/describe.ts'
 import type { FieldDescription } from '../release/documents/fields.ts'
 
@@ -73,7 +73,7 @@ ${caveats.map(({ name, text }) => `- **${name}.** ${text}\n`).join('')}
 ## How to cite it
 
 \`\`\`bibtex
-${citation(dataset)}\`\`\`
+${renderBibtex(dataset)}\`\`\`
 `
 }
 

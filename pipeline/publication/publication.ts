@@ -33,7 +33,6 @@ import {
 import { isDataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
-import { citedBy } from '../release/deposits.ts'
 import { currentEntry, standingEntries, toPointer, withStatus } from '../release/index.ts'
 import { hasOwnUrl } from '../release/publisher.ts'
 import { renderCatalog } from '../site/catalog.ts'
@@ -101,7 +100,7 @@ export function publication(facts: Facts): Entry[] {
     ...icebergTable(facts, manifest),
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
-    ...renderedEntries(METADATA_FILES, () => renderMetadata(...citedBy(manifest, dois))),
+    ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest, { index, dois })),
     dois === undefined ? { path: DOIS_PATH, isOptional: true } : { path: DOIS_PATH, text: () => toJson(dois) },
     ...pages.map((page) => ({ path: page.path, text: () => page.text })),
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, { api, hasDois: dois !== undefined }) },

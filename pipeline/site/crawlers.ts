@@ -1,11 +1,12 @@
 import { oneLine } from '../base/prose.ts'
 import { escapeXml } from '../contract/html.ts'
-import type { Manifest } from '../contract/manifest.ts'
+import { DATASET_PATH, type Manifest } from '../contract/manifest.ts'
 import {
   API_FILES,
   API_PAGE_PATH,
   CATALOG_FILE,
   COVERAGE_PATH,
+  CROISSANT_PATH,
   HISTORY_PATHS,
   INDEX_PATH,
   LATEST_PATH,
@@ -13,30 +14,49 @@ import {
 } from '../contract/published-paths.ts'
 import { siteUrl } from '../contract/site-url.ts'
 import { disclosureWords, inOneParagraph, isRuled } from '../release/documents/disclosure.ts'
+import { standingEntries } from '../release/index.ts'
 import { DATASHEET_PATH } from './datasheet-page.ts'
+import type { SiteFacts } from './facts.ts'
 import type { Page } from './layout.ts'
 import { SQL_PATH } from './sql/page.ts'
 
 /** Files for crawlers: `robots.txt`, `sitemap.xml` and `llms.txt`. */
-export function renderCrawlerFiles(manifest: Manifest, pages: readonly Page[]): Page[] {
+export function renderCrawlerFiles(facts: CrawledFacts, pages: readonly Page[]): Page[] {
+  const { manifest } = facts
   const { publisher } = manifest
   return [
     { path: 'robots.txt', text: `User-agent: *\nAllow: /\n\nSitemap: ${siteUrl(publisher, 'sitemap.xml')}\n` },
-    { path: 'sitemap.xml', text: sitemap(manifest, pages) },
+    { path: 'sitemap.xml', text: sitemap(facts, pages) },
     { path: 'llms.txt', text: llms(manifest) },
   ]
 }
 
-function sitemap({ publisher, as_of }: Manifest, pages: readonly Page[]): string {
-  const documents = [CATALOG_FILE, 'llms.txt', COVERAGE_PATH, RESTATEMENTS_PATH]
-  const paths = ['', ...pages.map(({ path }) => path).filter((path) => path !== 'index.html'), ...documents]
-  const urls = paths.map(
-    (path) => `<url><loc>${escapeXml(siteUrl(publisher, path))}</loc><lastmod>${as_of}</lastmod></url>\n`,
+type CrawledFacts = Pick<SiteFacts, 'manifest' | 'index' | 'paged'>
+
+/** The limit of sitemaps.org for one file. */
+const URLS_LISTED = 50_000
+
+const DOCUMENTS = [CATALOG_FILE, 'llms.txt', 'dcat.jsonld', CROISSANT_PATH, COVERAGE_PATH, RESTATEMENTS_PATH]
+
+/** The pages, the documents beside the releases, and the pages of the releases that stand, newest first. */
+function sitemap(facts: CrawledFacts, pages: readonly Page[]): string {
+  const { publisher, as_of } = facts.manifest
+  const paths = ['', ...pages.map(({ path }) => path).filter((path) => path !== 'index.html'), ...DOCUMENTS]
+  const listed = [...paths.map((path) => ({ path, as_of })), ...releasePages(facts)].slice(0, URLS_LISTED)
+  const urls = listed.map(
+    (each) => `<url><loc>${escapeXml(siteUrl(publisher, each.path))}</loc><lastmod>${each.as_of}</lastmod></url>\n`,
   )
   return `<?xml version="1.0" encoding="utf-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${urls.join('')}</urlset>
 `
+}
+
+function releasePages({ index, paged }: CrawledFacts): { path: string; as_of: string }[] {
+  return standingEntries(index)
+    .filter(({ release }) => paged.has(release))
+    .map(({ path, as_of }) => ({ path: `${DATASET_PATH}/${path}`, as_of }))
+    .toReversed()
 }
 
 function llms(manifest: Manifest): string {

@@ -1,5 +1,6 @@
 import { toJson } from '../base/json.ts'
 import { plural } from '../base/numbers.ts'
+import { titleOf } from '../contract/citation.ts'
 import { escapeXml } from '../contract/html.ts'
 import type { Restatement } from '../contract/ledger.ts'
 import {
@@ -11,10 +12,8 @@ import {
 } from '../contract/manifest.ts'
 import { FEED_FILES } from '../contract/published-paths.ts'
 import { siteUrl } from '../contract/site-url.ts'
-import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { countPeriods, describeRestated } from '../dataset/restated.ts'
-import { titleOf } from '../release/documents/describe.ts'
 import type { Page } from './layout.ts'
 
 const RELEASES_LISTED = 100
@@ -63,14 +62,16 @@ function itemsOf(
   { isFirst, restatement }: { isFirst: boolean; restatement: Restatement | undefined },
 ): Item[] {
   const { release, as_of, data_version, changed = [], status } = entry
-  const document = `${entry.path}${status === 'withdrawn' ? TOMBSTONE_FILE : 'manifest.json'}`
+  const changelog = `changelog/${as_of.slice(0, 4)}.html`
+  // The releases of version 0.1.0 have no page and no data version.
+  const page = data_version === undefined && status !== 'withdrawn' ? changelog : `${DATASET_PATH}/${entry.path}`
   const item = (category: Category, title: string, text: string, url: string): Item => ({
     id: tag(publisher, category === 'release' ? release : `${release}/${category}`),
     category,
     title,
     text,
     date: as_of,
-    url: siteUrl(publisher, `${DATASET_PATH}/${url}`),
+    url: siteUrl(publisher, url),
   })
   const about = isFirst ? [] : changed
   const items = [
@@ -78,25 +79,24 @@ function itemsOf(
       'release',
       `Release ${release}${data_version === undefined ? '' : `, version ${data_version}`}`,
       describe(entry),
-      document,
+      page,
     ),
   ]
   if (restatement !== undefined) {
-    const { dates, periods, reason, note } = restatement
+    const { id, dates, periods, reason, note } = restatement
     const text = `${describeRestatement(restatement)} Reason: ${reason}.${note === null ? '' : ` ${note}`}`
     const what = dates.length === 0 ? countPeriods(periods) : `${dates.length} ${plural(dates.length, 'final date')}`
     const title = `Restatement: ${what} changed`
-    items.push(item('restatement', title, text, 'restatements.json'))
+    items.push(item('restatement', title, text, `${changelog}#${id}`))
   }
   if (about.some((fact) => fact === 'schema' || fact === 'version')) {
-    items.push(item('schema', 'The form of the data has changed', 'See the manifest of the release.', document))
+    items.push(item('schema', 'The form of the data has changed', 'See the page of the release.', page))
   }
   const notices = [
     ...(about.includes('publisher') ? ['The publisher, the title or the description has changed.'] : []),
     ...(about.includes('synthetic') ? ['From here on the data are of another kind: synthetic or real.'] : []),
   ]
-  if (notices.length > 0)
-    items.push(item('notice', `About release ${release}`, notices.join(' '), 'releases/index.json'))
+  if (notices.length > 0) items.push(item('notice', `About release ${release}`, notices.join(' '), page))
   return items
 }
 
@@ -109,7 +109,7 @@ function withdrawalOf(publisher: Publisher, { release, path, withdrawal }: Relea
       title: `Release ${release} was withdrawn`,
       text: `Do not use this release any more. Reason: ${withdrawal.reason}`,
       date: withdrawal.withdrawn_at,
-      url: siteUrl(publisher, `${DATASET_PATH}/${path}${TOMBSTONE_FILE}`),
+      url: siteUrl(publisher, `${DATASET_PATH}/${path}`),
     },
   ]
 }

@@ -1,18 +1,32 @@
 import { toJson } from '../base/json.ts'
-import type { Doi } from '../contract/doi.ts'
-import { DATASET_PATH, type Manifest, releasePath } from '../contract/manifest.ts'
-import { CROISSANT_PATH, METADATA_FILES } from '../contract/published-paths.ts'
-import { licenseText } from '../contract/release-files.ts'
+import type { PublishedDois } from '../contract/deposits.ts'
+import { DATASET_PATH, type Manifest, type ReleaseIndex, releasePath } from '../contract/manifest.ts'
+import { API_PAGE_PATH, CROISSANT_PATH, METADATA_FILES } from '../contract/published-paths.ts'
+import { citedBy } from '../release/deposits.ts'
 import { renderCitationFile } from '../release/documents/citation-file.ts'
 import { renderLiveCroissant } from '../release/documents/croissant.ts'
 import { renderDcatCatalog } from '../release/documents/dcat.ts'
 import { describeDataset } from '../release/documents/describe.ts'
+import { licenseText } from '../release/documents/license.ts'
+import { standingEntries } from '../release/index.ts'
 import type { Page } from './layout.ts'
 
 /** The metadata beside the releases, for catalogues and reference managers. */
-export function renderMetadata(manifest: Manifest, doi?: Doi): Page[] {
-  const dataset = describeDataset(manifest, doi)
-  const places = { release: `${releasePath(manifest.release)}/`, series: `${DATASET_PATH}/` }
+export function renderMetadata(
+  manifest: Manifest,
+  { index, dois }: { index: ReleaseIndex; dois?: PublishedDois | undefined },
+): Page[] {
+  const dataset = describeDataset(...citedBy(manifest, dois))
+  const folder = (release: string) => `${releasePath(release)}/`
+  const [first = manifest] = standingEntries(index)
+  const places = {
+    release: folder(manifest.release),
+    previous: dataset.previous && folder(dataset.previous.release),
+    series: `${DATASET_PATH}/`,
+    first: { folder: folder(first.release), as_of: first.as_of },
+    api: 'api/v1/',
+    api_page: API_PAGE_PATH,
+  }
   const texts: Record<(typeof METADATA_FILES)[number], string> = {
     LICENSE: licenseText(manifest.attribution, manifest.synthetic),
     'CITATION.cff': renderCitationFile(dataset),

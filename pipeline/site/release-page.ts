@@ -2,7 +2,7 @@ import { CHECKSUMS_FILE } from '../base/checksums.ts'
 import { counted, formatChange, formatInteger, formatTokens } from '../base/numbers.ts'
 import { prose } from '../base/prose.ts'
 import { CHANGES_FILES, type ChangeRow, type TableChanges } from '../contract/change-log.ts'
-import { type Html, html } from '../contract/html.ts'
+import { Html, html } from '../contract/html.ts'
 import { DATES_WITHDRAWN, type Manifest, type Resource, releasePath } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { MANIFEST_FILE, QUALITY_FILE } from '../contract/release-files.ts'
@@ -10,14 +10,18 @@ import type { PeriodTable } from '../contract/tables.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { BandedQuality } from '../dataset/banded-quality.ts'
 import type { PublicQuality } from '../dataset/records.ts'
-import { citation } from '../release/documents/bibtex.ts'
+import { renderBibtex } from '../release/documents/bibtex.ts'
+import { citationSentence } from '../release/documents/citation.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
+import { DOCUMENT_KINDS, type DocumentKind } from '../release/documents/document-kinds.ts'
 import { FILE_KINDS } from '../release/documents/files.ts'
 import { countsInWords, inWords } from '../release/documents/record-counts.ts'
+import { schemaOrgDataset, toScriptJson } from '../release/documents/schema-org.ts'
 import type { TextFile } from '../release/stage.ts'
 import { changeBars } from './change-bar.ts'
 import { chartFile } from './chart.ts'
+import { citationLinks } from './citation-links.ts'
 import { fromHistory } from './dropped.ts'
 import { bytesElement, instantElement } from './elements.ts'
 import { renderPage, rootFrom } from './layout.ts'
@@ -78,16 +82,19 @@ ${disclosureOf(dataset.disclosure)}<section aria-labelledby="quality">
 ${qualityOf(facts.quality)}</section>
 <section aria-labelledby="cite">
 <h2 id="cite">How to cite it</h2>
-<p>${manifest.attribution}</p>
-<pre tabindex="0" role="region" aria-label="BibTeX"><code>${citation(dataset).trimEnd()}</code></pre>
+<p>${citationSentence(dataset)}</p>
+<pre tabindex="0" role="region" aria-label="BibTeX"><code>${renderBibtex(dataset).trimEnd()}</code></pre>
+${citationLinks(manifest.files)}<p>The license asks for this line wherever the data is used: ${manifest.attribution}</p>
 </section>
 `
   const title = `Release ${release}`
   const description = `${dataset.title}, release ${release}: ${start_date} to ${end_date}, as of ${as_of}.`
+  const structured = new Html(toScriptJson(schemaOrgDataset(dataset, '')))
+  const head = html`<script type="application/ld+json">${structured}</script>\n`
   return {
     path: PAGE_FILE,
     media_type: 'text/html; charset=utf-8',
-    text: renderPage({ path, title, description, main }, manifest).text,
+    text: renderPage({ path, title, description, head, main }, manifest).text,
   }
 }
 
@@ -100,20 +107,12 @@ function disclosureOf(disclosure: DatasetDescription['disclosure']): Html {
 `
 }
 
-const DOCUMENTS: Readonly<Record<string, string>> = {
-  'datapackage.json': 'The files and their columns for Frictionless',
-  'croissant.json': 'The files and their columns for machine learning, as Croissant',
-  'dcat.jsonld': 'The release for data catalogues, as DCAT',
-  'CITATION.cff': 'How to cite it, for reference managers and GitHub',
-  'citation.bib': 'How to cite it, for BibTeX',
-  'datasheet.md': 'What a reviewer asks of a dataset, and what the publisher answers',
-  'README.md': 'What this page says, for whoever has the folder alone',
-}
+const DOCUMENTS: Readonly<Record<string, DocumentKind>> = DOCUMENT_KINDS
 
 function fileTable(files: readonly Resource[]): Html {
   const rows = files.map(({ path, bytes, rows, sha256 }) => [
     html`<a href="${path}">${path}</a>`,
-    prose(FILE_KINDS[path]?.title ?? DOCUMENTS[path] ?? ''),
+    prose(FILE_KINDS[path]?.title ?? DOCUMENTS[path]?.title ?? ''),
     html`<code class="hash">${sha256}</code>`,
     bytesElement(bytes),
     rows === undefined ? '' : formatInteger(rows),

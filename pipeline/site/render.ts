@@ -43,5 +43,5 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
   const listed = facts.dois === undefined ? pages : [...pages, { path: DOIS_PATH, text: '' }]
   // Search engines need not list these.
   const unlisted = [embedPage(facts, names), notFoundPage(manifest), ...tombstonePages(facts)]
-  return [...scripts, ...renderAssets(), ...pages, ...unlisted, ...renderCrawlerFiles(manifest, listed)]
+  return [...scripts, ...renderAssets(), ...pages, ...unlisted, ...renderCrawlerFiles(facts, listed)]
 }

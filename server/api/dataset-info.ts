@@ -1,7 +1,10 @@
+import { citationText, titleOf } from '../../pipeline/contract/citation.ts'
 import type { PublishedDois } from '../../pipeline/contract/deposits.ts'
-import { type Manifest, releasePath } from '../../pipeline/contract/manifest.ts'
+import { type Doi, doiUrl } from '../../pipeline/contract/doi.ts'
+import { FIRST_DATA_VERSION, type Manifest, releasePath } from '../../pipeline/contract/manifest.ts'
 import { COVERAGE_PATH, HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import { dataFiles } from '../../pipeline/contract/release-files.ts'
+import { siteUrl } from '../../pipeline/contract/site-url.ts'
 import { firstProvisional, GRAINS, type Table, tableFacts, tablesIn } from '../../pipeline/contract/tables.ts'
 import { addDays, type UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Dataset } from '../published/dataset.ts'
@@ -41,6 +44,7 @@ export function datasetInfo(dataset: Dataset, { releases, hasHistory, dois, pref
   const { manifest } = dataset
   const { name, url, contact } = manifest.publisher
   const { release, start_date, end_date, days, content_hash, provisional_from, attribution } = manifest
+  const doi = dois?.releases.find((each) => each.release === release)?.doi
   /** Of a file of the release, if it has it. */
   const fileUrl = (name: string) =>
     manifest.files.some(({ path }) => path === name) ? urlOf(`${releasePath(release)}/${name}`) : null
@@ -52,9 +56,13 @@ export function datasetInfo(dataset: Dataset, { releases, hasHistory, dois, pref
     publisher: { name, url, contact },
     attribution,
     citation: {
+      ...citationOf(manifest, doi),
       bibtex_url: fileUrl('citation.bib'),
+      ris_url: fileUrl('citation.ris'),
+      csl_url: fileUrl('citation.csl.json'),
       cff_url: fileUrl('CITATION.cff'),
-      doi: dois?.releases.find((each) => each.release === release)?.doi ?? null,
+      datacite_url: fileUrl('datacite.json'),
+      doi: doi ?? null,
       concept_doi: dois?.concept_doi ?? manifest.concept_doi ?? null,
     },
     coverage: { start_date, end_date, days, missing: missingDates(dataset), url: urlOf(COVERAGE_PATH) },
@@ -63,6 +71,21 @@ export function datasetInfo(dataset: Dataset, { releases, hasHistory, dois, pref
     tables: tablesIn(manifest).map((table) => describeTable(manifest, table, urlOf)),
     history: hasHistory ? { parquet_url: urlOf(HISTORY_PATHS.parquet), csv_url: urlOf(HISTORY_PATHS.csv) } : null,
   }
+}
+
+/** The citation for people, and where it leads: to the DOI of the release, or to its page at the publisher. */
+function citationOf(manifest: Manifest, doi: Doi | undefined): { text: string; url: string } {
+  const { publisher, release, as_of, data_version = FIRST_DATA_VERSION } = manifest
+  const url = doi === undefined ? siteUrl(publisher, `${releasePath(release)}/`) : doiUrl(doi)
+  const cited = {
+    author: publisher.name,
+    title: titleOf(manifest),
+    year: as_of.slice(0, 4),
+    release,
+    data_version,
+    url,
+  }
+  return { text: citationText(cited), url }
 }
 
 function describeTable(manifest: Manifest, table: Table, urlOf: (path: string) => string): DatasetTable {

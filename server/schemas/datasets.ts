@@ -77,14 +77,23 @@ export const DatasetInfo = z
     attribution: attribution.meta({ description: 'The attribution that the license asks for.' }),
     citation: z
       .object({
+        text: z.string().meta({ description: 'The citation for people.' }),
+        url: z.url().meta({
+          description: 'Where a citation leads: the DOI of the release, or its page at the publisher if it has none.',
+        }),
         bibtex_url: Url.nullable(),
+        ris_url: Url.nullable(),
+        csl_url: Url.nullable(),
         cff_url: Url.nullable(),
+        datacite_url: Url.nullable(),
         doi: Doi.nullable().meta({ description: 'The DOI of the current release. null if it has none.' }),
         concept_doi: Doi.nullable().meta({
           description: 'The DOI of all releases together, which leads to the newest. null if there is none.',
         }),
       })
-      .meta({ description: 'Files that cite the current release, and its DOI.' }),
+      .meta({
+        description: 'How to cite the current release, and files that do. null for a file that it does not have.',
+      }),
     coverage: z.object({
       start_date: UtcDate,
       end_date: UtcDate,

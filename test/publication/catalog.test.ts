@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Catalog } from '../../pipeline/contract/catalog.ts'
 import { dueDates } from '../../pipeline/site/catalog.ts'
+import { renderCrawlerFiles } from '../../pipeline/site/crawlers.ts'
 import { renderFeeds } from '../../pipeline/site/feeds.ts'
 import { PUBLISHER } from '../support/manifest.ts'
 import {
@@ -15,7 +16,7 @@ import {
   type Workspace,
 } from '../support/pipeline.ts'
 import { release } from '../support/releases.ts'
-import { indexOf, releaseEntry } from '../support/site.ts'
+import { indexOf, releaseEntry, siteFacts } from '../support/site.ts'
 
 describe('the top of the public folder', () => {
   let workspace: Workspace
@@ -46,8 +47,15 @@ describe('the top of the public folder', () => {
     const tree = await snapshotTree(workspace.publicDir)
     const current = (await readLatest(workspace)).path
     for (const path of paths) {
-      expect(tree, path).toHaveProperty([path === '' ? 'index.html' : path.replace('latest/', current)])
+      expect(tree, path).toHaveProperty([path.replace('latest/', current).replace(/(^|\/)$/, '$1index.html')])
     }
+    expect(paths).toContain(`datasets/rankings-daily/v1/${current}`)
+  })
+
+  it('leads from feeds to pages', async () => {
+    const { items } = JSON.parse(await file('feed.json'))
+    const page = `https://tokens.test-gateway.example/tokenboard/datasets/rankings-daily/v1/${(await readLatest(workspace)).path}`
+    expect(items.map(({ url }: { url: string }) => url)).toEqual([page])
   })
 })
 
@@ -56,6 +64,17 @@ it('expects the next release an hour after the next day is complete, and calls t
   expect(dueDates('2025-03-10T00:12:00Z')).toEqual(due)
   expect(dueDates('2025-03-10T23:59:59Z')).toEqual(due)
   expect(dueDates('2025-12-31T00:00:00Z').stale_after).toBe('2026-01-02T01:00:00Z')
+})
+
+it('lists pages of releases that stand in the sitemap, newest first, with the time of each', () => {
+  const [first, second, third] = ['2025-03-07', '2025-03-08', '2025-03-09'].map((date) => releaseEntry(date))
+  if (!first || !second || !third) throw new Error('three entries')
+  const index = indexOf([first, { ...second, status: 'withdrawn' }, third])
+  const [, sitemap] = renderCrawlerFiles(siteFacts([], { index }), [])
+  const listed = [...(sitemap?.text ?? '').matchAll(/releases\/(\w+)\/<\/loc><lastmod>([^<]+)/g)]
+  expect(listed.map(([, release, at]) => [release, at])).toEqual(
+    [third, first].map((each) => [each.release, each.as_of]),
+  )
 })
 
 describe('feeds', () => {
@@ -72,10 +91,13 @@ describe('feeds', () => {
       },
     ]
     const [, feed] = renderFeeds({ publisher: PUBLISHER, synthetic: false }, indexOf(changed), [])
-    const items: { tags: string[]; content_text: string }[] = JSON.parse(feed?.text ?? '').items
+    const items: { tags: string[]; content_text: string; url: string }[] = JSON.parse(feed?.text ?? '').items
     expect(items.map(({ tags }) => tags[0])).toEqual(['notice', 'notice', 'schema', 'release', 'release'])
     expect(items[0]?.content_text).toBe('Do not use this release any more. Reason: It named a customer.')
     expect(items[1]?.content_text).toMatch(/publisher/)
+    const page = (path: string) => expect.stringMatching(new RegExp(`/${path}$`))
+    const releases = [second, second, second, second, first].map(({ release }) => page(`releases/${release}/`))
+    expect(items.map(({ url }) => url)).toEqual(releases)
   })
 
   it('stay well-formed XML when the name of the publisher has control characters', () => {

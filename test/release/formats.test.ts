@@ -28,6 +28,7 @@ import { query, sqlText } from '../support/records.ts'
 
 const RELEASE_FILES = [
   'CITATION.cff',
+  'LICENSE',
   'README.md',
   'SHA256SUMS',
   'changes-monthly.csv',
@@ -35,7 +36,10 @@ const RELEASE_FILES = [
   'changes.csv',
   'chart.svg',
   'citation.bib',
+  'citation.csl.json',
+  'citation.ris',
   'croissant.json',
+  'datacite.json',
   'datapackage.json',
   'datasheet.md',
   'dcat.jsonld',
@@ -59,6 +63,7 @@ const RELEASE_FILES = [
   'rankings-weekly.json.gz',
   'rankings-weekly.ndjson.gz',
   'rankings-weekly.parquet',
+  'ro-crate-metadata.json',
 ]
 
 /** The first day is a week of its own. */

@@ -34,7 +34,7 @@ function pagesOf(disclosure: RuleStatement | 'none' | undefined): Record<string,
   const pages = [landingPage(facts), explorePage(facts, {}), ...coveragePages(facts), ...modelsPages(facts)]
   const periods = periodsOf(rows)
   const ranked = [...authorPages(facts), ...leaderboardPages({ ...facts, periods })]
-  const all = [...pages, ...ranked, ...modelPages(facts), ...renderCrawlerFiles(facts.manifest, [])]
+  const all = [...pages, ...ranked, ...modelPages(facts), ...renderCrawlerFiles(facts, [])]
   return Object.fromEntries(all.map(({ path, text }) => [path, text]))
 }
 

@@ -1,32 +1,27 @@
-import { type DatasetDescription, SYNTHETIC_NOTICE } from './describe.ts'
+import { type Citation, citationOf } from './citation.ts'
+import type { DatasetDescription } from './describe.ts'
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 
-/** `citation.bib`. It names the release, so that readers find the same numbers. */
-export function citation(dataset: DatasetDescription): string {
-  const { publisher, release, as_of, data_version, license, content_hash, synthetic } = dataset
-  const notes = [
-    `Data set, release ${release}, data version ${data_version}, as of ${as_of}, ${license.name}, ${content_hash}`,
-    ...(synthetic ? [SYNTHETIC_NOTICE] : []),
-  ]
-  return `@misc{${key(publisher.name)}_rankings_daily_${release},
-  author = {{${latex(publisher.name)}}},
-  title = {{${latex(dataset.title)}}},
-  year = {${as_of.slice(0, 4)}},
-  month = ${MONTHS[Number(as_of.slice(5, 7)) - 1]},
-  version = {${release}},
-  url = {${publisher.url.replaceAll(/[{}\\]/g, encodeURIComponent)}},
-  note = {${latex(notes.join('. '))}}
-}
-`
+/** `citation.bib`: an entry of BibLaTeX's type `dataset`. It names the release, so that readers find the same numbers. */
+export function renderBibtex(dataset: DatasetDescription): string {
+  const citation = citationOf(dataset)
+  const fields = Object.entries(fieldsOf(citation)).map(([name, value]) => `  ${name} = ${value}`)
+  return `@dataset{${citation.key},\n${fields.join(',\n')}\n}\n`
 }
 
-function key(name: string): string {
-  const plain = name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '')
-  return plain === '' ? 'publisher' : plain
+function fieldsOf({ author, title, year, month, version, doi, url, note }: Citation): Record<string, string> {
+  return {
+    author: `{{${latex(author)}}}`,
+    title: `{{${latex(title)}}}`,
+    year: `{${year}}`,
+    month: MONTHS[Number(month) - 1] ?? '',
+    publisher: `{{${latex(author)}}}`,
+    version: `{${version}}`,
+    ...(doi !== undefined && { doi: `{${latex(doi)}}` }),
+    url: `{${url.replaceAll(/[{}\\]/g, encodeURIComponent)}}`,
+    note: `{${latex(note)}}`,
+  }
 }
 
 const SPECIAL: Record<string, string> = {
@@ -37,8 +32,5 @@ const SPECIAL: Record<string, string> = {
 }
 
 function latex(text: string): string {
-  return text
-    .replaceAll(/\s+/g, ' ')
-    .trim()
-    .replaceAll(/[\\~^`{}&%$#_]/g, (character) => SPECIAL[character] ?? `\\${character}`)
+  return text.replaceAll(/[\\~^`{}&%$#_]/g, (character) => SPECIAL[character] ?? `\\${character}`)
 }

@@ -1,8 +1,10 @@
-import { citation } from './bibtex.ts'
-import type { DatasetDescription } from './describe.ts'
-import type { DisclosureWords } from './disclosure.ts'
+import { renderBibtex } from './bibtex.ts'
+import { citationOf } from './citation.ts'
+import { type DatasetDescription, describeInFull } from './describe.ts'
+import type { FieldDescription } from './fields.ts'
 import type { FileDescription } from './files.ts'
 import { contactOf } from './publisher.ts'
+import { RAI, responsibleUse } from './responsible-use.ts'
 
 /** Version of the schema, because the live data changes without a version. */
 const LIVE_VERSION = '1.0.0'
@@ -11,6 +13,7 @@ const LIVE_VERSION = '1.0.0'
 export function renderCroissant(dataset: DatasetDescription): unknown {
   return {
     ...about(dataset),
+    url: citationOf(dataset).url,
     version: dataset.data_version,
     isLiveDataset: false,
     temporalCoverage: `${dataset.start_date}/${dataset.end_date}`,
@@ -27,6 +30,7 @@ export function renderCroissant(dataset: DatasetDescription): unknown {
 export function renderLiveCroissant(dataset: DatasetDescription, latest: string): unknown {
   return {
     ...about(dataset),
+    url: dataset.publisher.url,
     version: LIVE_VERSION,
     isLiveDataset: true,
     temporalCoverage: `${dataset.start_date}/..`,
@@ -41,15 +45,15 @@ function about(dataset: DatasetDescription): Record<string, unknown> {
     '@type': 'sc:Organization',
     name: publisher.name,
     url: publisher.url,
+    ...(publisher.ror && { sameAs: publisher.ror }),
     ...contactOf(publisher),
   }
   return {
     '@context': CONTEXT,
     '@type': 'sc:Dataset',
-    conformsTo: 'http://mlcommons.org/croissant/1.1',
+    conformsTo: ['http://mlcommons.org/croissant/1.1', RAI],
     name: dataset.title,
-    description: [dataset.description, ...dataset.caveats.map(({ name, text }) => `${name}: ${text}`)].join('\n\n'),
-    url: publisher.url,
+    description: describeInFull(dataset),
     license: dataset.license.path,
     creator: organization,
     publisher: organization,
@@ -59,17 +63,8 @@ function about(dataset: DatasetDescription): Record<string, unknown> {
     keywords: dataset.keywords,
     identifier: [`${dataset.name}/${dataset.release}`, dataset.content_hash],
     creditText: dataset.attribution,
-    citeAs: citation(dataset),
-    ...(dataset.disclosure && responsibleUse(dataset.disclosure.words)),
-  }
-}
-
-/** Of the vocabulary for responsible AI (http://mlcommons.org/croissant/RAI/1.0), what disclosure control answers. */
-function responsibleUse({ protection, timing, reading }: DisclosureWords): Record<string, unknown> {
-  return {
-    'rai:personalSensitiveInformation': protection,
-    ...(reading !== '' && { 'rai:dataCollectionMissingData': reading }),
-    ...(timing !== '' && { 'rai:dataReleaseMaintenancePlan': timing }),
+    citeAs: renderBibtex(dataset),
+    ...responsibleUse(dataset),
   }
 }
 
@@ -90,23 +85,34 @@ function encodingFormat({ format, content_type, compression, media_type }: FileD
   return format === 'parquet' ? [content_type, 'application/x-parquet'] : content_type
 }
 
-/** Plain row formats only. Croissant tools would read `changes.csv` as floats and lose digits beyond 2^53. */
+/** One for each table in each plain format. */
 function recordSets(dataset: DatasetDescription): unknown[] {
   return dataset.files
     .filter(({ format, compression }) => compression === undefined && (format === 'parquet' || format === 'csv'))
-    .filter(({ table }) => table !== undefined)
-    .map((file) => recordSet(file, dataset.key))
+    .flatMap((file) =>
+      file.fields === undefined ? [] : [recordSet(file, readable(file.fields), file.key ?? dataset.key)],
+    )
 }
 
-function recordSet(file: FileDescription, key: readonly string[]): unknown {
+/**
+ * The columns that the reference implementation reads to the last digit. It reads a column of numbers with empty values
+ * as floats, so numbers of tokens before and after a change, which may exceed 2^53, are left to the file.
+ */
+function readable(fields: readonly FieldDescription[]): readonly FieldDescription[] {
+  return fields.filter(({ unit, constraints }) => unit !== 'token' || constraints.required)
+}
+
+function recordSet(file: FileDescription, fields: readonly FieldDescription[], key: readonly string[]): unknown {
   const name = file.path.replaceAll('.', '-')
+  const left = (file.fields ?? []).filter((field) => !fields.includes(field)).map((field) => field.name)
   return {
     '@type': 'cr:RecordSet',
     '@id': name,
     name,
-    description: file.title,
+    description:
+      left.length === 0 ? file.title : `${file.title}. The file also has ${left.join(' and ')}, as integers.`,
     key: key.map((field) => ({ '@id': `${name}/${field}` })),
-    field: (file.fields ?? []).map((field) => ({
+    field: fields.map((field) => ({
       '@type': 'cr:Field',
       '@id': `${name}/${field.name}`,
       name: field.name,

@@ -12,6 +12,7 @@ export function renderDataPackage(dataset: DatasetDescription): unknown {
   return {
     $schema: `${PROFILES}/datapackage.json`,
     name: dataset.name,
+    id: dataset.cited_at,
     title: dataset.title,
     description: dataset.description,
     homepage: publisher.url,

@@ -1,3 +1,4 @@
+import { titleOf } from '../../contract/citation.ts'
 import type { DisclosureStatement } from '../../contract/disclosure.ts'
 import { type Doi, doiUrl } from '../../contract/doi.ts'
 import {
@@ -5,6 +6,7 @@ import {
   LICENSE,
   type Manifest,
   type Publisher,
+  type ReleaseName,
   releasePath,
   type TableFacts,
 } from '../../contract/manifest.ts'
@@ -41,6 +43,8 @@ export interface DatasetDescription {
   concept_doi: Doi | undefined
   /** Where a citation leads: to the DOI, or to the page. */
   cited_at: string
+  /** The previous release and the address of its page, unless this is the first. */
+  previous: { release: ReleaseName; page: string } | undefined
   as_of: Timestamp
   /** MAJOR.MINOR.PATCH of the data. */
   data_version: string
@@ -85,7 +89,8 @@ export function describeDataset(manifest: Manifest, doi?: Doi): DatasetDescripti
   const fields = isRuled(manifest) ? underRule(RANKING_FIELDS) : RANKING_FIELDS
   const disclosure = disclosureOf(manifest)
   const { dataset, version, synthetic, publisher, release, as_of, start_date, end_date, days, rows } = manifest
-  const page = siteUrl(publisher, `${releasePath(release)}/`)
+  const page = pageOf(publisher, release)
+  const previous = manifest.changes?.previous ?? null
   return {
     name: dataset,
     title: titleOf(manifest),
@@ -100,6 +105,7 @@ export function describeDataset(manifest: Manifest, doi?: Doi): DatasetDescripti
     doi,
     concept_doi: manifest.concept_doi,
     cited_at: doi === undefined ? page : doiUrl(doi),
+    previous: previous === null ? undefined : { release: previous, page: pageOf(publisher, previous) },
     as_of,
     data_version: manifest.data_version ?? FIRST_DATA_VERSION,
     schema_version: version,
@@ -120,6 +126,10 @@ export function describeDataset(manifest: Manifest, doi?: Doi): DatasetDescripti
   }
 }
 
+function pageOf(publisher: Publisher, release: ReleaseName): string {
+  return siteUrl(publisher, `${releasePath(release)}/`)
+}
+
 function tablesOf(manifest: Manifest): DatasetDescription['tables'] {
   if (manifest.tables === undefined) return undefined
   const { weekly, monthly } = manifest.tables
@@ -129,15 +139,16 @@ function tablesOf(manifest: Manifest): DatasetDescription['tables'] {
   }
 }
 
-export function titleOf({ publisher, synthetic }: Pick<Manifest, 'publisher' | 'synthetic'>): string {
-  return synthetic ? `${publisher.title} (synthetic sample)` : publisher.title
-}
-
 const KEYWORDS = ['large language models', 'LLM', 'AI', 'token usage', 'market share', 'ranking', 'time series']
 
 function describeInWords({ publisher, synthetic, start_date, end_date, as_of }: Manifest): string {
   const coverage = `One row per UTC date and model, ${start_date} to ${end_date}, as of ${as_of}.`
   return [...(synthetic ? [SYNTHETIC_NOTICE] : []), publisher.description, coverage].join(' ')
+}
+
+/** The description with all that a reader must know. */
+export function describeInFull({ description, caveats }: DatasetDescription): string {
+  return [description, ...caveats.map(({ name, text }) => `${name}: ${text}`)].join('\n\n')
 }
 
 function disclosureOf(manifest: Manifest): DatasetDescription['disclosure'] {

@@ -1,12 +1,18 @@
 import { toJson } from '../../base/json.ts'
-import { citation } from './bibtex.ts'
+import { renderBibtex } from './bibtex.ts'
 import { renderCitationFile } from './citation-file.ts'
 import { renderCroissant } from './croissant.ts'
+import { renderCsl } from './csl.ts'
+import { renderDatacite } from './datacite.ts'
 import { renderDataPackage } from './datapackage.ts'
 import { type DatasheetEvidence, renderDatasheet } from './datasheet.ts'
 import { renderDcat } from './dcat.ts'
 import type { DatasetDescription } from './describe.ts'
+import { DOCUMENT_KINDS, type DocumentPath } from './document-kinds.ts'
+import { licenseText } from './license.ts'
 import { renderReadme } from './readme.ts'
+import { renderRis } from './ris.ts'
+import { renderRoCrate } from './ro-crate.ts'
 
 export interface MetadataDocument {
   path: string
@@ -14,15 +20,28 @@ export interface MetadataDocument {
   text: string
 }
 
+/** What each document says: a text, or JSON. */
+const RENDERERS: Readonly<Record<DocumentPath, (dataset: DatasetDescription, evidence: DatasheetEvidence) => unknown>> =
+  {
+    'datapackage.json': renderDataPackage,
+    'croissant.json': renderCroissant,
+    'dcat.jsonld': renderDcat,
+    'ro-crate-metadata.json': renderRoCrate,
+    'datacite.json': renderDatacite,
+    'CITATION.cff': renderCitationFile,
+    'citation.bib': renderBibtex,
+    'citation.ris': renderRis,
+    'citation.csl.json': renderCsl,
+    'README.md': renderReadme,
+    'datasheet.md': renderDatasheet,
+    LICENSE: ({ attribution, synthetic }) => licenseText(attribution, synthetic),
+  }
+
 /** The metadata of a release, in manifest order. Equal descriptions give equal bytes. */
 export function renderDocuments(dataset: DatasetDescription, evidence: DatasheetEvidence = {}): MetadataDocument[] {
-  return [
-    { path: 'datapackage.json', media_type: 'application/json', text: toJson(renderDataPackage(dataset)) },
-    { path: 'croissant.json', media_type: 'application/ld+json', text: toJson(renderCroissant(dataset)) },
-    { path: 'dcat.jsonld', media_type: 'application/ld+json', text: toJson(renderDcat(dataset)) },
-    { path: 'CITATION.cff', media_type: 'application/yaml; charset=utf-8', text: renderCitationFile(dataset) },
-    { path: 'citation.bib', media_type: 'application/x-bibtex; charset=utf-8', text: citation(dataset) },
-    { path: 'README.md', media_type: 'text/markdown; charset=utf-8', text: renderReadme(dataset) },
-    { path: 'datasheet.md', media_type: 'text/markdown; charset=utf-8', text: renderDatasheet(dataset, evidence) },
-  ]
+  const kinds = Object.entries(DOCUMENT_KINDS) as [DocumentPath, (typeof DOCUMENT_KINDS)[DocumentPath]][]
+  return kinds.map(([path, { media_type }]) => {
+    const content = RENDERERS[path](dataset, evidence)
+    return { path, media_type, text: typeof content === 'string' ? content : toJson(content) }
+  })
 }

@@ -2,8 +2,10 @@ import { CHECKSUMS_FILE } from '../../base/checksums.ts'
 import { markdownTable } from '../../base/markdown.ts'
 import { firstDateOf } from '../../contract/tables.ts'
 import { DATASET_START } from '../../contract/utc-date.ts'
-import { citation } from './bibtex.ts'
+import { renderBibtex } from './bibtex.ts'
+import { citationSentence } from './citation.ts'
 import type { Caveat, DatasetDescription } from './describe.ts'
+import { CITATION_FORMATS } from './document-kinds.ts'
 
 export function renderReadme(dataset: DatasetDescription): string {
   const { publisher, license, files, fields, disclosure, tables } = dataset
@@ -26,7 +28,7 @@ ${markdownTable(
   files.map(({ path, rows, bytes, title }) => [`\`${path}\``, rows === undefined ? '' : `${rows}`, `${bytes}`, title]),
 )}
 \`manifest.json\` lists every file with its size and SHA-256; \`datapackage.json\` (Frictionless), \`croissant.json\`
-(Croissant) and \`dcat.jsonld\` (DCAT) describe them for programs.
+(Croissant), \`dcat.jsonld\` (DCAT) and \`ro-crate-metadata.json\` (RO-Crate) describe them for programs.
 
 ## Columns
 
@@ -52,10 +54,18 @@ sha256sum --check ${CHECKSUMS_FILE}
 
 ## How to cite it
 
+${citationSentence(dataset)}
+
 \`\`\`bibtex
-${citation(dataset)}\`\`\`
+${renderBibtex(dataset)}\`\`\`
+
+The same in other formats: ${OTHER_FORMATS}.
 `
 }
+
+const OTHER_FORMATS = Object.entries(CITATION_FORMATS)
+  .map(([format, path]) => `\`${path}\` (${format})`)
+  .join(', ')
 
 function tableLine(name: string, { rows, start_date, end_date, provisional_from, content_hash }: TableOfPeriods) {
   return `- ${name}: ${rows} rows, dated ${start_date} to ${end_date}; those from ${provisional_from} on are provisional. Content hash \`${content_hash}\`.\n`

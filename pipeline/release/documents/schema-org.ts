@@ -1,14 +1,18 @@
+import { doiUrl } from '../../contract/doi.ts'
+import { citationOf } from './citation.ts'
 import type { DatasetDescription } from './describe.ts'
 import { contactOf } from './publisher.ts'
 
-/** schema.org `Dataset` for Google Dataset Search. `release` is the release folder relative to the page. */
+/** schema.org `Dataset` for Google Dataset Search. `release` is the release folder relative to the page that has it. */
 export function schemaOrgDataset(dataset: DatasetDescription, release: string): unknown {
-  const { publisher } = dataset
+  const { publisher, doi, concept_doi } = dataset
+  const citation = citationOf(dataset)
   const { email, url } = contactOf(publisher)
   const organization = {
     '@type': 'Organization',
     name: publisher.name,
     url: publisher.url,
+    ...(publisher.ror && { sameAs: publisher.ror }),
     contactPoint: {
       '@type': 'ContactPoint',
       contactType: 'data publisher',
@@ -21,8 +25,14 @@ export function schemaOrgDataset(dataset: DatasetDescription, release: string): 
     name: dataset.title,
     alternateName: dataset.name,
     description: [dataset.description, ...dataset.caveats.map(({ text }) => text)].join(' '),
-    url: publisher.url,
-    identifier: [dataset.content_hash, `${dataset.name}/${dataset.release}`],
+    url: citation.url,
+    identifier: [
+      ...(doi === undefined ? [] : [doiUrl(doi)]),
+      citation.content_hash,
+      `${dataset.name}/${citation.version}`,
+    ],
+    ...(concept_doi !== undefined && { isPartOf: { '@type': 'Dataset', '@id': doiUrl(concept_doi) } }),
+
     license: dataset.license.path,
     creditText: dataset.attribution,
     isAccessibleForFree: true,

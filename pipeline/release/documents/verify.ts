@@ -7,6 +7,7 @@ import { parseJson } from '../../base/json.ts'
 import type { Manifest } from '../../contract/manifest.ts'
 import { dataFile } from '../../contract/release-files.ts'
 import { type Table, tablesIn } from '../../contract/tables.ts'
+import { CITATION_FORMATS } from './document-kinds.ts'
 import { parquetKeys } from './parquet-keys.ts'
 
 interface ListedFile {
@@ -28,9 +29,11 @@ export async function verifyDocuments(folder: string, manifest: Manifest): Promi
       throw new BuildError(`${path} describes ${file.path} with other bytes than the manifest`)
     }
   }
+  // Not in its address alone: that has `releases/`.
+  const named = new RegExp(`(release|version|ET)\\W+${manifest.release}`, 'i')
   for (const name of CITATIONS.filter((citation) => files.has(citation))) {
     const text = await readFile(join(folder, name), 'utf8')
-    if (text.includes(manifest.release) && text.includes(manifest.content_hash)) continue
+    if (named.test(text) && text.includes(manifest.content_hash)) continue
     throw new BuildError(`${join(folder, name)} does not name release ${manifest.release} and its content_hash`)
   }
 }
@@ -56,7 +59,7 @@ async function verifyKeysOf(
 }
 
 /** Code may render these differently, but they must name the same release. */
-const CITATIONS = ['CITATION.cff', 'citation.bib', 'README.md', 'datasheet.md', 'index.html']
+const CITATIONS = [...Object.values(CITATION_FORMATS), 'README.md', 'datasheet.md', 'index.html']
 
 const DataPackage = z
   .object({ resources: z.array(z.object({ path: z.string(), bytes: z.int().optional(), hash: z.string() })) })
@@ -90,8 +93,21 @@ const Dcat = z
     })),
   )
 
+const RoCrate = z
+  .object({
+    '@graph': z.array(
+      z.looseObject({ '@id': z.string(), contentSize: z.string().optional(), sha256: z.string().optional() }),
+    ),
+  })
+  .transform(({ '@graph': entities }): ListedFile[] =>
+    entities.flatMap(({ '@id': path, contentSize, sha256 }) => {
+      return sha256 === undefined ? [] : [{ path, bytes: Number(contentSize), sha256 }]
+    }),
+  )
+
 const LISTS: Readonly<Record<string, z.ZodType<ListedFile[]>>> = {
   'datapackage.json': DataPackage,
   'croissant.json': Croissant,
   'dcat.jsonld': Dcat,
+  'ro-crate-metadata.json': RoCrate,
 }

@@ -1,21 +1,24 @@
 import { prose } from '../../base/prose.ts'
 import { type Html, html } from '../../contract/html.ts'
-import { citation } from '../../release/documents/bibtex.ts'
+import { renderBibtex } from '../../release/documents/bibtex.ts'
+import { citationSentence } from '../../release/documents/citation.ts'
 import type { FieldDescription } from '../../release/documents/fields.ts'
+import { citationLinks } from '../citation-links.ts'
 import { DATASHEET_PATH } from '../datasheet-page.ts'
 import { copyable, folded, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 
-export function citingSection({ dataset }: SiteFacts): Html {
+export function citingSection({ dataset, manifest, release }: SiteFacts): Html {
   const { license, attribution } = dataset
   return html`<section>
-<h2 id="cite">License and citation</h2>
-<p>Share and adapt the data under <a href="${license.path}" rel="license">${license.title}</a>, also commercially. Give credit with this line:</p>
-${copyable('attribution', 'the attribution', attribution)}${folded(
-  'BibTeX',
+<h2 id="cite">How to cite</h2>
+<p>Cite the release whose numbers you used. Its page and its files stay at their addresses.</p>
+${copyable('citation', 'the citation', citationSentence(dataset))}${folded(
+  'BibTeX and other formats',
   html`<h3>BibTeX</h3>
-${copyable('bibtex', 'the BibTeX entry', citation(dataset).trimEnd())}`,
-)}</section>
+${copyable('bibtex', 'the BibTeX entry', renderBibtex(dataset).trimEnd())}${citationLinks(manifest.files, release)}`,
+)}<p>Share and adapt the data under <a href="${license.path}" rel="license">${license.title}</a>, also commercially. Give credit with this line:</p>
+${copyable('attribution', 'the attribution', attribution)}</section>
 `
 }
 
@@ -64,6 +67,7 @@ const EVIDENCE = [
   { path: 'datapackage.json', about: 'the description for Frictionless tools' },
   { path: 'croissant.json', about: 'the description for machine learning tools' },
   { path: 'dcat.jsonld', about: 'the description for data catalogs' },
+  { path: 'ro-crate-metadata.json', about: 'the description for research data tools' },
 ] as const
 
 export function methodSection({ dataset, manifest, release }: SiteFacts): Html {

@@ -205,6 +205,9 @@ const dataset: DatasetSummary = {
 export const listDatasetsResponse: ListDatasetsResponse = { data: [dataset], total_count: 1 }
 
 const FOLDER = '/datasets/rankings-daily/v1'
+const RELEASE_FOLDER = `${FOLDER}/releases/20261120T001200Z`
+const DOI = '10.5281/zenodo.1234568'
+const DOI_URL = `https://doi.org/${DOI}`
 
 export const datasetInfoResponse: DatasetInfoResponse = {
   data: {
@@ -215,9 +218,14 @@ export const datasetInfoResponse: DatasetInfoResponse = {
     publisher: { name: 'Example', url: 'https://data.example.com/', contact: 'data@example.com' },
     attribution: 'Source: Example (https://data.example.com/), as of 2026-11-20T00:12:00Z.',
     citation: {
-      bibtex_url: `${FOLDER}/releases/20261120T001200Z/citation.bib`,
-      cff_url: `${FOLDER}/releases/20261120T001200Z/CITATION.cff`,
-      doi: '10.5281/zenodo.1234568',
+      text: `Example (2026). Tokens per model, release 20261120T001200Z, data version 1.42.0 [Data set]. ${DOI_URL}`,
+      url: DOI_URL,
+      bibtex_url: `${RELEASE_FOLDER}/citation.bib`,
+      ris_url: `${RELEASE_FOLDER}/citation.ris`,
+      csl_url: `${RELEASE_FOLDER}/citation.csl.json`,
+      cff_url: `${RELEASE_FOLDER}/CITATION.cff`,
+      datacite_url: `${RELEASE_FOLDER}/datacite.json`,
+      doi: DOI,
       concept_doi: '10.5281/zenodo.1234567',
     },
     coverage: {

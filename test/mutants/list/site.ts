@@ -2,6 +2,22 @@ import type { Mutant } from '../mutant.ts'
 
 export const site: Mutant[] = [
   {
+    name: 'feeds-lead-to-json',
+    promise: 'Entries of feeds lead to pages.',
+    file: 'pipeline/site/feeds.ts',
+    find: 'changelog : `${DATASET_PATH}/${entry.path}`',
+    replace: 'changelog : `${DATASET_PATH}/${entry.path}manifest.json`',
+    tests: ['test/publication/catalog.test.ts'],
+  },
+  {
+    name: 'withdrawn-releases-in-the-sitemap',
+    promise: 'The sitemap lists the pages of releases that were not withdrawn.',
+    file: 'pipeline/site/crawlers.ts',
+    find: 'return standingEntries(index)',
+    replace: 'return index.releases',
+    tests: ['test/publication/catalog.test.ts'],
+  },
+  {
     name: 'pictures-without-text',
     promise: 'Pictures for links have text. The renderer silently ignores WOFF fonts, so they are unpacked.',
     file: 'pipeline/site/picture/draw.ts',

@@ -27,7 +27,10 @@ export function cite(source: Source): { show(shown: Shown): void } {
     const view: View = { ...now.view, window: now.window, by: now.grain, search: '', page: 1, order: undefined }
     const url = pinnedUrl(view, source)
     const title = titleOf(now)
-    put('cite-text', `${source.credit} ${source.title}: ${title}. Release ${source.release}. ${url}`)
+    put(
+      'cite-text',
+      `${source.credit} ${source.title}: ${title}. Release ${source.release}, ${source.page}. Chart: ${url}`,
+    )
     put('cite-link', url)
     for (const [size, [width, height]] of Object.entries(SIZES)) {
       const address = escapeHtml(pinnedUrl(view, source, 'embed.html'))

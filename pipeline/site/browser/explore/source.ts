@@ -8,6 +8,8 @@ export interface Source {
   name: string
   title: string
   release: string
+  /** The address of the release's page at the publisher. */
+  page: string
   credit: string
   license: string
   files: TableFiles
@@ -32,10 +34,11 @@ export function currentSource({ dataset }: HTMLElement): Source {
     name = '',
     title = '',
     release = '',
+    page = '',
   } = dataset
   const files: TableFiles = JSON.parse(tables)
   return {
-    ...{ name, title, release, credit, license, files, history },
+    ...{ name, title, release, page, credit, license, files, history },
     restated: new Set(JSON.parse(restated)),
     nameOf: nameOfBy(new Map(Object.entries(JSON.parse(authors)))),
     folder: (files.day?.parquet ?? '').replace(/[^/]*$/, ''),
@@ -68,7 +71,8 @@ export async function sourceOf(release: string, current: Source): Promise<Source
   }
   const periods = manifest.tables === undefined ? {} : { week: file('week', 'weekly'), month: file('month', 'monthly') }
   const files: TableFiles = { day: file('day', 'daily'), ...periods }
-  return { ...current, release, credit: manifest.attribution, files, folder, restated: new Set(), isCurrent: false }
+  const facts = { release, page: moved(current.page), credit: manifest.attribution, files, folder }
+  return { ...current, ...facts, restated: new Set(), isCurrent: false }
 }
 
 function untilFinal(asOf: string): string {

@@ -1,0 +1,24 @@
+import { oneLine } from '../base/prose.ts'
+import type { Manifest } from './manifest.ts'
+
+/** What a sentence that cites a release names. */
+export interface CitedRelease {
+  author: string
+  /** Four digits. */
+  year: string
+  title: string
+  release: string
+  data_version: string
+  /** The page of the release, or its DOI as an address. */
+  url: string
+}
+
+/** The citation of a release for people, in the order of APA: Author (year). Title [Data set]. Address. */
+export function citationText({ author, year, title, release, data_version, url }: CitedRelease): string {
+  return `${oneLine(author)} (${year}). ${oneLine(title)}, release ${release}, data version ${data_version} [Data set]. ${url}`
+}
+
+/** The title of the dataset: a synthetic one says so. */
+export function titleOf({ publisher, synthetic }: Pick<Manifest, 'publisher' | 'synthetic'>): string {
+  return synthetic ? `${publisher.title} (synthetic sample)` : publisher.title
+}
