@@ -122,13 +122,19 @@ async function persist(
     try {
       return await work(onStep)
     } catch (error) {
-      if (signal.aborted) throw new BuildError('stopped; the next make deposit goes on from here')
+      if (signal.aborted) throw stopped()
       if (!(error instanceof PassingError)) throw error
       const wait = Math.max(WAITS_MS[failures] ?? Number.POSITIVE_INFINITY, error.waitMs)
       if (wait > LONGEST_WAIT_MS) throw new BuildError(`${error.message}; the next make deposit goes on from here`)
       failures += 1
       report({ kind: 'notice', message: `${error.message}; trying again in ${counted(wait / 1000, 'second')}` })
-      await pause(wait, signal)
+      await pause(wait, signal).catch((interrupted: unknown) => {
+        throw signal.aborted ? stopped() : interrupted
+      })
     }
   }
+}
+
+function stopped(): BuildError {
+  return new BuildError('stopped; the next make deposit goes on from here')
 }

@@ -58,11 +58,16 @@ async function run(
   { invenio, workspace, events, pauses }: Bench,
   options: DepositOptions = {},
   { signal = new AbortController().signal, files = realFiles }: { signal?: AbortSignal; files?: Files } = {},
+  onPause = () => {},
 ): Promise<DepositSummary> {
   const { dataDir, publicDir, root } = workspace
   const effects = { now: () => new Date(), report: (event: BuildEvent) => void events.push(event), signal, files }
   const given = { repository: invenio.url, tokenFile: join(root, 'token'), ...options }
-  return deposit({ dataDir, publicDir }, effects, given, async (ms) => void pauses.push(ms))
+  return deposit({ dataDir, publicDir }, effects, given, async (ms) => {
+    pauses.push(ms)
+    onPause()
+    signal.throwIfAborted()
+  })
 }
 
 async function noted({ workspace }: Bench): Promise<Deposits> {
@@ -272,6 +277,9 @@ it('waits as long as the repository says, and gives up when it stays away', asyn
   faults.clear()
   faults.set(requests.length, { status: 429, headers: { 'Retry-After': '3600' } })
   await expect(run(bench)).rejects.toThrow('answered with 429; the next make deposit')
+  faults.set(requests.length, { status: 500 })
+  const controller = new AbortController()
+  await expect(run(bench, {}, controller, () => controller.abort())).rejects.toThrow('stopped; the next make deposit')
 })
 
 it('explains what the repository refuses, and never tells the token', async () => {

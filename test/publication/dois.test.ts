@@ -16,6 +16,7 @@ import {
   datasetFolder,
   newWorkspace,
   runBuild,
+  runCli,
   settings,
   snapshotTree,
   type Workspace,
@@ -91,6 +92,10 @@ it('publishes DOIs beside the releases, and puts the concept DOI into later ones
   })
   const effects = { now: () => new Date(), report: () => {}, signal: new AbortController().signal, files: realFiles }
   expect((await reproduce(readPipelineConfig(settings(workspace, '')), effects)).equal).toBe(true)
+
+  const words = ['withdraw', FIRST, '--reason', 'It was wrong.', '--dry-run']
+  const { stderr } = await runCli(words, settings(workspace, '2025-03-10T13:30:00Z'))
+  expect(stderr).toContain('  deposit   doi:10.5281/zenodo.101 stays at https://zenodo.org; see docs/deposit.md\n')
 
   await withdrawIn(workspace, SECOND, '2025-03-10T13:30:00Z')
   expect(await pagesWith(workspace, '10.5281/zenodo.101')).toEqual(['changelog.html'])
