@@ -81,9 +81,10 @@ it('continues releases of 0.6.0 with weeks and months, also where no row changes
   expect(await verifyFolder(publicDir)).toMatchObject({ releases: 3 })
   const { stdout } = await runCli(['reproduce', SECOND, '--json'], settings(workspace, ''))
   const files: Reproduction['files'] = JSON.parse(stdout).files
-  // `madeBy060` left the page out.
+  // `madeBy060` left the page and the datasheet out.
   expect(files.filter(({ comparison }) => comparison !== 'equal')).toEqual([
     { path: 'SHA256SUMS', comparison: 'differs' },
+    { path: 'datasheet.md', comparison: 'not_published' },
     { path: 'index.html', comparison: 'not_published' },
     { path: 'manifest.json', comparison: 'differs' },
   ])

@@ -78,15 +78,20 @@ export async function editManifest(
   await replaceInRelease(folder, 'changes.csv', await readFile(join(folder, 'changes.csv')), edit)
 }
 
-/** Makes a release one of 0.6.0, which had no tables of weeks and months. The next build makes what follows from it. */
+const DATASHEET = 'datasheet.md'
+
+/** Makes a release one of 0.6.0, which had no tables of weeks and months, and no datasheet. The next build makes what follows from it. */
 export async function madeBy060(workspace: Workspace, release: string): Promise<void> {
   const folder = join(datasetFolder(workspace), 'releases', release)
   const { tables: _tables, files, changes, ...rest } = await readManifest(folder)
   const facts = changes?.facts.filter((fact) => !isOfPeriods(fact)) ?? []
   const manifest = { ...rest, ...(changes && { changes: { ...changes, facts } }) }
   for (const { path } of files) if (isOfPeriods(path)) await rm(join(folder, path))
-  const kept = files.filter(({ path }) => !isOfPeriods(path) && path !== 'index.html')
-  const documents = renderDocuments(describeDataset({ ...manifest, files: kept }))
+  await rm(join(folder, DATASHEET))
+  const kept = files.filter(({ path }) => !isOfPeriods(path) && path !== 'index.html' && path !== DATASHEET)
+  const documents = renderDocuments(describeDataset({ ...manifest, files: kept })).filter(
+    ({ path }) => path !== DATASHEET,
+  )
   const names = new Set(documents.map(({ path }) => path))
   const described = kept.filter(({ path }) => !names.has(path))
   const write = async ({ path, media_type, text }: TextFile): Promise<Resource> => {
