@@ -6,9 +6,11 @@ import { CHANGES_FILES } from '../contract/change-log.ts'
 import { type Manifest, type Resource, releasePath } from '../contract/manifest.ts'
 import { dataFile, MANIFEST_FILE, MODELS_FILE } from '../contract/release-files.ts'
 import { TABLES } from '../contract/tables.ts'
+import { citedBy, readDois } from '../release/deposits.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
 import { licenseText } from '../release/documents/license.ts'
 import { parquetKeys } from '../release/documents/parquet-keys.ts'
+import { readIndex } from '../release/index.ts'
 import { type PublishedFile, verifyUndamaged } from './copy.ts'
 import { type CardTable, renderDatasetCard } from './dataset-card.ts'
 
@@ -36,7 +38,8 @@ export async function hubFiles(
   signal: AbortSignal,
 ): Promise<PublishedFile[]> {
   const folder = join(publicDir, releasePath(manifest.release))
-  const dataset = describeDataset(manifest)
+  const dois = await readDois(publicDir, await readIndex(publicDir))
+  const dataset = describeDataset(...citedBy(manifest, dois))
   const ranked = TABLES.flatMap((name) => tableOf(name, dataset, dataFile(name, 'parquet')))
   const others = CSV_TABLES.flatMap(({ name, csv, statement }) =>
     tableOf(name, dataset, csv).map((table) => ({ ...table, statement })),
