@@ -227,7 +227,7 @@ const USUAL: Record<string, RegExp> = {
 }
 const VOLATILE = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|sk-tb-v1-[0-9a-f]{3}\.\.\.[0-9a-f]{3}/g
 const KNOWN = '00000000-0000-4000-8000-000000000000'
-const LONGEST_TEXT = 2000
+const LONGEST_TEXT = 2150
 
 /** Turns answers of one conversation into lines. The same id has the same number in all of them. */
 function shortener(): (answer: Answer) => string[] {
