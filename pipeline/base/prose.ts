@@ -7,11 +7,6 @@ export function prose(text: string): Html {
   return html`${parts.map((part, position) => (position % 2 === 1 ? html`<code>${part}</code>` : html`${part}`))}`
 }
 
-/** The text without line breaks and other control characters, which would end a line or a field of some formats. */
-export function oneLine(text: string): string {
-  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
-}
-
 /** Escapes control characters: text from raw logs must not steer the terminal or break a line. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => {

@@ -1,5 +1,5 @@
-import { oneLine } from '../base/prose.ts'
 import type { Manifest } from './manifest.ts'
+import { oneLine } from './one-line.ts'
 
 /** What a sentence that cites a release names. */
 export interface CitedRelease {

@@ -1,6 +1,6 @@
 import { markdownTable } from '../base/markdown.ts'
-import { oneLine } from '../base/prose.ts'
 import { toYaml, type YamlDocument } from '../base/yaml.ts'
+import { oneLine } from '../contract/one-line.ts'
 import { renderBibtex } from '../release/documents/bibtex.ts'
 import type { DatasetDescription } from '../release/documents/describe.ts'
 import type { FieldDescription } from '../release/documents/fields.ts'

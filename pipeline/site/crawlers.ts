@@ -1,6 +1,6 @@
-import { oneLine } from '../base/prose.ts'
 import { escapeXml } from '../contract/html.ts'
 import { DATASET_PATH, type Manifest } from '../contract/manifest.ts'
+import { oneLine } from '../contract/one-line.ts'
 import {
   API_FILES,
   API_PAGE_PATH,

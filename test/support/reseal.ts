@@ -25,7 +25,7 @@ export async function replaceInRelease(
   const manifest = edit(Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))))
   const former = manifest.files.find(({ path }) => path === name)
   if (former === undefined) throw new Error(`there is no ${name}`)
-  const documents = ['datapackage.json', 'croissant.json', 'dcat.jsonld', 'README.md']
+  const documents = ['datapackage.json', 'croissant.json', 'dcat.jsonld', 'ro-crate-metadata.json', 'README.md']
   const write = async (path: string, content: string | Buffer) => {
     const file = manifest.files.find((entry) => entry.path === path)
     await writeFile(join(folder, path), content)
@@ -78,20 +78,27 @@ export async function editManifest(
   await replaceInRelease(folder, 'changes.csv', await readFile(join(folder, 'changes.csv')), edit)
 }
 
-const DATASHEET = 'datasheet.md'
+/** Documents that came with 0.13.0. */
+const NEWER = [
+  'ro-crate-metadata.json',
+  'datacite.json',
+  'citation.ris',
+  'citation.csl.json',
+  'datasheet.md',
+  'LICENSE',
+]
 
-/** Makes a release one of 0.6.0, which had no tables of weeks and months, and no datasheet. The next build makes what follows from it. */
+/** Makes a release one of 0.6.0, which had no tables of weeks and months, and fewer documents. The next build makes what follows from it. */
 export async function madeBy060(workspace: Workspace, release: string): Promise<void> {
   const folder = join(datasetFolder(workspace), 'releases', release)
   const { tables: _tables, files, changes, ...rest } = await readManifest(folder)
   const facts = changes?.facts.filter((fact) => !isOfPeriods(fact)) ?? []
   const manifest = { ...rest, ...(changes && { changes: { ...changes, facts } }) }
-  for (const { path } of files) if (isOfPeriods(path)) await rm(join(folder, path))
-  await rm(join(folder, DATASHEET))
-  const kept = files.filter(({ path }) => !isOfPeriods(path) && path !== 'index.html' && path !== DATASHEET)
-  const documents = renderDocuments(describeDataset({ ...manifest, files: kept })).filter(
-    ({ path }) => path !== DATASHEET,
-  )
+  const isNewer = (path: string) => isOfPeriods(path) || NEWER.includes(path)
+  for (const { path } of files) if (isNewer(path)) await rm(join(folder, path))
+  const kept = files.filter(({ path }) => !isNewer(path) && path !== 'index.html')
+  const all = renderDocuments(describeDataset({ ...manifest, files: kept }))
+  const documents = all.filter(({ path }) => !NEWER.includes(path))
   const names = new Set(documents.map(({ path }) => path))
   const described = kept.filter(({ path }) => !names.has(path))
   const write = async ({ path, media_type, text }: TextFile): Promise<Resource> => {

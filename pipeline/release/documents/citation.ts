@@ -1,5 +1,5 @@
-import { oneLine } from '../../base/prose.ts'
 import { citationText } from '../../contract/citation.ts'
+import { oneLine } from '../../contract/one-line.ts'
 import { type DatasetDescription, SYNTHETIC_NOTICE } from './describe.ts'
 
 /** What every citation of a release says, each text on one line. Each format renders these fields and no others. */

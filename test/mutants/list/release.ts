@@ -36,7 +36,7 @@ export const release: Mutant[] = [
   {
     name: 'line-breaks-in-citations',
     promise: 'Whatever the publisher is called, each field of a citation is on one line.',
-    file: 'pipeline/base/prose.ts',
+    file: 'pipeline/contract/one-line.ts',
     find: '/[\\s\\p{Cc}]+/gu',
     replace: '/ +/g',
     tests: ['test/release/documents/citations.test.ts'],
