@@ -1,8 +1,10 @@
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { brotliCompressSync, brotliDecompressSync, constants, gunzipSync } from 'node:zlib'
 import { BuildError } from '../base/errors.ts'
 import { isThere, readIfAny } from '../base/files.ts'
 import { gzipSmall } from '../base/gzip.ts'
+import { LastMade } from '../base/last-made.ts'
 import { type Coding, codedPath, codingsOf, LARGEST_CODED, SMALLEST_CODED } from '../contract/codings.ts'
 import { publishedPath } from '../contract/published-paths.ts'
 import type { NextTree } from './next-tree.ts'
@@ -39,10 +41,20 @@ export async function stageCodings(tree: NextTree, path: string, text: Buffer): 
   for (const coding of codings) {
     const place = codedPath(path, coding)
     if (isUnchanged && (await isThere(join(tree.folder.publicDir, place)))) continue
-    const coded = isWorthIt ? compress[coding](text, levels[coding]) : text
+    const coded = isWorthIt ? compressed(text, coding, levels[coding]) : text
     if (coded.length < text.length) await tree.write(place, coded)
     if (!isUnchanged) await tree.outdate(place)
   }
+}
+
+/** By content, coding and level. Scripts and the texts that equal data share are among the largest of a small site. */
+const made = new LastMade<Buffer>(200)
+
+function compressed(text: Buffer, coding: Coding, level: number): Buffer {
+  const key = `${coding} ${level} ${hash('sha256', text)}`
+  const coded = made.get(key) ?? compress[coding](text, level)
+  made.set(key, coded)
+  return coded
 }
 
 /** The first compressed form beside a text that is not of this text. There may be none: hosts then send the text. */

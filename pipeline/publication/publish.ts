@@ -289,7 +289,9 @@ async function eraseRestatements(tree: NextTree, { releases }: ReleaseIndex): Pr
 async function stageEntry(tree: NextTree, { path, text, target }: Entry): Promise<void> {
   if (target !== undefined) await tree.link(path, target)
   else if (text !== undefined) {
-    const content = Buffer.from(text())
+    const made = text()
+    // A file of several megabytes is not copied.
+    const content = typeof made === 'string' ? Buffer.from(made) : made
     await tree.replace(path, content)
     await stageCodings(tree, path, content)
   }

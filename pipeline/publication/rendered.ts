@@ -47,16 +47,23 @@ export async function noteRendered(
   made: Omit<Rendered, 'pages'>,
   { pages, standing }: { pages: readonly PublishedPage[]; standing: ReadonlyMap<string, RenderedPage> },
 ): Promise<void> {
-  const rendered = pages.map(({ path, text, key }): [string, RenderedPage] => [
-    path,
-    { sha256: hash('sha256', text), key },
-  ])
+  const rendered = pages.map(({ path, text, key }): [string, RenderedPage] => [path, { sha256: hashOf(text), key }])
   const noted = [...standing, ...rendered].map(([path, page]) => [
     path,
     { ...page, stamp: stampOf(join(publicDir, path)) },
   ])
   const content: Rendered = { ...made, pages: Object.fromEntries(noted) }
   await replaceFile(files, join(stateDir, RENDERED_FILE), toJson(content))
+}
+
+/** Files of DuckDB are the same bytes in each build of a process. */
+const hashes = new WeakMap<Buffer, string>()
+
+function hashOf(text: string | Buffer): string {
+  if (typeof text === 'string') return hash('sha256', text)
+  const sha256 = hashes.get(text) ?? hash('sha256', text)
+  hashes.set(text, sha256)
+  return sha256
 }
 
 /** Whether each of these pages is published as it was rendered. */

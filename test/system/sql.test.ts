@@ -147,7 +147,9 @@ test('a link that names a release asks that one, from the history if its files w
   expect(await rowsOf(page)).toEqual(await rowsOf(before))
   expect(await page.locator('#pinned').innerText()).toContain('20261120T120000Z')
   await page.goto(`${top}sql.html${asking(question)}&release=20250101T000000Z`)
-  await expect.poll(() => page.locator('#fault').innerText()).toContain('no longer published')
+  await expect.poll(() => page.locator('#fault').innerText()).toContain('This release is not published')
+  await page.goto(`${top}sql.html#release=yesterday`)
+  await expect.poll(() => page.locator('#status').innerText()).toContain('"yesterday" is not the name of a release')
 })
 
 test('a host whose policy forbids WebAssembly is named as the reason', async (context) => {

@@ -22,6 +22,7 @@ const progress = byId('progress', HTMLProgressElement)
 const fault = byId('fault', HTMLDivElement)
 const answers = answerView()
 const { release } = fromHash(location.hash)
+let { misnamed } = fromHash(location.hash)
 
 const { worker = '', wasm = '' } = page.dataset
 const engine = { worker, wasm }
@@ -36,7 +37,8 @@ async function openSource(): Promise<Source> {
 }
 
 function report(what: string, share?: number): void {
-  byId('status', HTMLParagraphElement).textContent = what
+  const note = `${JSON.stringify(misnamed)} is not the name of a release. The current release answers.`
+  byId('status', HTMLParagraphElement).textContent = misnamed === undefined ? what : `${what} ${note}`.trim()
   progress.hidden = share === undefined
   progress.value = share ?? 0
 }
@@ -88,7 +90,7 @@ function showFault(error: unknown): void {
     report('Stopped. The next question starts DuckDB again, without tables that you created.')
   } else if (error instanceof GoneError) {
     const current = make('a', { href: location.pathname }, 'Ask the current one')
-    fault.replaceChildren(make('p', {}, 'This release is no longer published. ', current, '.'))
+    fault.replaceChildren(make('p', {}, 'This release is not published. ', current, '.'))
   } else {
     fault.replaceChildren(make('pre', {}, message))
   }
@@ -102,6 +104,8 @@ async function download(): Promise<void> {
 /** Shows the question of the address, and runs it. That is safe: it can only reach this page's memory. */
 async function followAddress(): Promise<void> {
   const asked = fromHash(location.hash)
+  misnamed = asked.misnamed
+  if (misnamed !== undefined) report('')
   if (asked.release !== release) location.reload()
   if (asked.release !== release || asked.question === '') return
   if (run.disabled) database?.stop()

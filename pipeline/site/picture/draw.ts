@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { LastMade } from '../../base/last-made.ts'
 import { withTemporaryFolder } from '../../base/scratch.ts'
 import { FONT } from './frame.ts'
 import { ttfOf } from './woff.ts'
@@ -17,17 +18,29 @@ const SCRIPTS = [
 
 const WEIGHTS = ['400', '700'] as const
 
+/** By fonts and text: some 5 MB. */
+const drawn = new LastMade<Buffer>(200)
+
 /** Draws SVG texts as PNG files. Equal texts give equal bytes. The fonts of the machine have no part in it. */
 export async function drawPictures(texts: readonly string[]): Promise<Buffer[]> {
+  const scripts = SCRIPTS.filter(([, letters]) => texts.some((text) => letters.test(text)))
+  const fonts = scripts.flatMap(([script]) => WEIGHTS.map((weight) => `inter-${script}-${weight}-normal`))
+  const keyOf = (text: string) => `${fonts} ${text}`
+  const known = texts.map((text) => drawn.get(keyOf(text)))
+  const others = texts.filter((_, position) => known[position] === undefined)
+  const pictures = new Map(await draw(others, fonts))
+  for (const [text, picture] of pictures) drawn.set(keyOf(text), picture)
+  return texts.map((text, position) => known[position] ?? pictures.get(text) ?? Buffer.alloc(0))
+}
+
+async function draw(texts: readonly string[], fonts: readonly string[]): Promise<[text: string, picture: Buffer][]> {
   if (texts.length === 0) return []
   // Loaded only by builds that draw.
   const { Resvg } = await import('@resvg/resvg-js')
   return withTemporaryFolder('fonts', async (folder) => {
-    const scripts = SCRIPTS.filter(([, letters]) => texts.some((text) => letters.test(text)))
-    const names = scripts.flatMap(([script]) => WEIGHTS.map((weight) => `inter-${script}-${weight}-normal`))
-    const fontFiles = await Promise.all(names.map((name) => writeFont(folder, name)))
+    const fontFiles = await Promise.all(fonts.map((name) => writeFont(folder, name)))
     const font = { loadSystemFonts: false, fontFiles, defaultFontFamily: FONT }
-    return texts.map((text) => new Resvg(text, { font }).render().asPng())
+    return texts.map((text) => [text, new Resvg(text, { font }).render().asPng()])
   })
 }
 

@@ -2,7 +2,15 @@ import { z } from 'zod'
 import { list, typed } from '../combinators.ts'
 import { Effort } from '../request-parts/agent-tools.ts'
 import { CacheControl } from '../request-parts/cache-control.ts'
-import { DebugOptions, PromptCacheOptions, ReasoningSummary, ServiceTier } from '../request-parts/completion.ts'
+import {
+  BOOLEAN,
+  DebugOptions,
+  INTEGER,
+  NUMBER,
+  PromptCacheOptions,
+  ReasoningSummary,
+  ServiceTier,
+} from '../request-parts/completion.ts'
 import { imageParameters } from '../request-parts/image-parameters.ts'
 import { Plugin } from '../request-parts/plugins.ts'
 import { ProviderPreferences, Route } from '../request-parts/provider.ts'
@@ -32,10 +40,6 @@ export const ChatReasoning = z.looseObject({
   effort: Effort.nullable().optional(),
   summary: ReasoningSummary.nullable().optional(),
 })
-
-const NUMBER = z.number().nullable().optional()
-const INTEGER = z.int().nullable().optional()
-const BOOLEAN = z.boolean().nullable().optional()
 
 /**
  * The body of `POST /presets/{slug}/chat/completions`: a request for a chat completion. The reference has the parts that

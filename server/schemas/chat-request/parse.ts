@@ -1,3 +1,4 @@
+import { COMMON_CONFIG_KEYS } from '../request-parts/completion.ts'
 import { type PresetContent, presetContent, textsOf } from '../request-parts/preset-content.ts'
 import { ChatRequest } from './index.ts'
 
@@ -25,16 +26,7 @@ export const CHAT_CONFIG_KEYS = [
   'reasoning_effort',
   'modalities',
   'image_config',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'service_tier',
-  'cache_control',
-  'prompt_cache_options',
-  'plugins',
-  'provider',
-  'route',
-  'stop_server_tools_when',
+  ...COMMON_CONFIG_KEYS,
 ] as const satisfies (keyof ChatRequest)[]
 
 /** What is stored of the body of `POST /presets/{slug}/chat/completions`. Throws the 400 that names each field. */

@@ -82,14 +82,7 @@ const KnownTool = tagged('type', [
   AdvisorTool,
   Bm25ToolSearch,
   RegexToolSearch,
-  serverTools.Bash,
-  serverTools.Shell,
-  serverTools.Datetime,
-  serverTools.ImageGeneration,
-  serverTools.SearchModels,
-  serverTools.ToolSearch,
-  serverTools.WebFetch,
-  serverTools.WebSearch,
+  ...serverTools.SERVER_TOOLS,
 ])
 
 /**

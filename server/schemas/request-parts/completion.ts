@@ -2,6 +2,24 @@ import { z } from 'zod'
 
 /* What the chat and the responses request have in common. Its shapes are the published API's. */
 
+export const NUMBER = z.number().nullable().optional()
+export const INTEGER = z.int().nullable().optional()
+export const BOOLEAN = z.boolean().nullable().optional()
+
+/** The last of the keys that a preset stores of either. */
+export const COMMON_CONFIG_KEYS = [
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'service_tier',
+  'cache_control',
+  'prompt_cache_options',
+  'plugins',
+  'provider',
+  'route',
+  'stop_server_tools_when',
+] as const
+
 export const ServiceTier = z.enum(['auto', 'default', 'fast', 'flex', 'priority', 'scale'])
 
 /** How a summary of the reasoning is written. */

@@ -93,3 +93,15 @@ export const WEB_SEARCH_PARAMETERS = {
 }
 
 export const WebSearch = serverTool('openrouter:web_search', z.looseObject(WEB_SEARCH_PARAMETERS))
+
+/** Those of the message-style and the responses request. */
+export const SERVER_TOOLS = [
+  Bash,
+  Shell,
+  Datetime,
+  ImageGeneration,
+  SearchModels,
+  ToolSearch,
+  WebFetch,
+  WebSearch,
+] as const

@@ -3,8 +3,11 @@ import { list, stringOfAtMost, tagged, typed } from '../combinators.ts'
 import { Effort } from '../request-parts/agent-tools.ts'
 import { CacheControl } from '../request-parts/cache-control.ts'
 import {
+  BOOLEAN,
   DebugOptions,
+  INTEGER,
   JsonSchemaObject,
+  NUMBER,
   PromptCacheOptions,
   ReasoningSummary,
   ServiceTier,
@@ -65,9 +68,6 @@ const KeepsNothing = z
   .refine((store) => !store, { error: 'must be false' })
   .meta({ description: 'Only false: responses are not stored.' })
 
-const NUMBER = z.number().nullable().optional()
-const INTEGER = z.int().nullable().optional()
-const BOOLEAN = z.boolean().nullable().optional()
 const TEXT = z.string().nullable().optional()
 
 /**

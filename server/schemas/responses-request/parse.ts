@@ -1,3 +1,4 @@
+import { COMMON_CONFIG_KEYS } from '../request-parts/completion.ts'
 import { type PresetContent, presetContent } from '../request-parts/preset-content.ts'
 import { ResponsesRequest } from './index.ts'
 
@@ -19,16 +20,7 @@ export const RESPONSES_CONFIG_KEYS = [
   'image_config',
   'include',
   'truncation',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'service_tier',
-  'cache_control',
-  'prompt_cache_options',
-  'plugins',
-  'provider',
-  'route',
-  'stop_server_tools_when',
+  ...COMMON_CONFIG_KEYS,
 ] as const satisfies (keyof ResponsesRequest)[]
 
 /** What is stored of the body of `POST /presets/{slug}/responses`. Throws the 400 that names each field. */

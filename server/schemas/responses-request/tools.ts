@@ -167,14 +167,7 @@ const KnownTool = tagged('type', [
   agentTools.Files,
   agentTools.Fusion,
   agentTools.ApplyPatch,
-  serverTools.Bash,
-  serverTools.Shell,
-  serverTools.Datetime,
-  serverTools.ImageGeneration,
-  serverTools.SearchModels,
-  serverTools.ToolSearch,
-  serverTools.WebFetch,
-  serverTools.WebSearch,
+  ...serverTools.SERVER_TOOLS,
 ])
 
 /** A tool for the model. As in the message-style request, any other `type` passes. */

@@ -59,7 +59,11 @@ it('an address keeps question and release', () => {
   const question = "SELECT 'a&b=c#d+e', '100 %'\nFROM daily"
   for (const release of [undefined, '20261120T120000Z'])
     expect(fromHash(toHash({ question, release }))).toEqual({ question, release })
-  expect(fromHash('#q=FROM+daily&release=../secret')).toEqual({ question: 'FROM daily', release: undefined })
+  expect(fromHash('#q=FROM+daily&release=../secret')).toEqual({
+    question: 'FROM daily',
+    release: undefined,
+    misnamed: '../secret',
+  })
   expect(fromHash('')).toEqual({ question: '', release: undefined })
 })
 
