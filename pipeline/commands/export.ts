@@ -24,7 +24,7 @@ export const exportCopy = new Command('export')
       'the current release as a dataset repository, with a card and all tables as Parquet',
     ).choices(['hugging-face'] as const),
   )
-  .option('--repo <name>', 'the repository, such as acme/tokens, whose name the card tells', readRepository)
+  .option('--repo <name>', 'the name of the repository for the card, such as acme/tokens', readRepository)
   .option('--json', 'print what was done as one JSON object on stdout')
   .addHelpText(
     'after',
@@ -37,9 +37,11 @@ meanwhile. Files that you add after the first export, such as CNAME or _headers,
     const hub = host === undefined ? undefined : { repo }
     if (hub === undefined && repo !== undefined) throw new CliError('--repo is for --for hugging-face')
     if (hub !== undefined && !symlinks)
-      throw new CliError('--no-symlinks is not for --for hugging-face: it has no links')
+      throw new CliError('--no-symlinks cannot be used with --for hugging-face, which has no links')
     if (hub !== undefined && base !== undefined) {
-      throw new CliError('--base is not for --for hugging-face: it has no Iceberg table. The repository is --repo')
+      throw new CliError(
+        '--base cannot be used with --for hugging-face, which has no Iceberg table. Name the repository with --repo',
+      )
     }
     const config = readPipelineConfig()
     const clock = () => new Date()

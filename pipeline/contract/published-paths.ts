@@ -47,8 +47,17 @@ export const API_FILES = {
   embeddings_models: 'api/v1/embeddings/models.json',
 } as const
 
-/** Metadata beside the releases: a copy on any host has the same bytes. */
-export const METADATA_FILES = ['LICENSE', 'CITATION.cff', 'dcat.jsonld', CROISSANT_PATH] as const
+/** Metadata beside the releases: a copy on any host has the same bytes. Citations there lead to a DOI that came later. */
+export const METADATA_FILES = [
+  'LICENSE',
+  'CITATION.cff',
+  'citation.bib',
+  'citation.ris',
+  'citation.csl.json',
+  'datacite.json',
+  'dcat.jsonld',
+  CROISSANT_PATH,
+] as const
 
 /** The formats of a day and of a month. Months have no JSON, because the API has none. */
 export const PERIOD_FORMATS = { daily: ['json', 'csv', 'parquet'], monthly: ['csv', 'parquet'] } as const

@@ -217,7 +217,7 @@ function foldersAbove(path: string): string[] {
   return folder === '.' ? [] : [folder, ...foldersAbove(folder)]
 }
 
-/** An export removes what it does not have itself, so that one of another kind would be lost. */
+/** An export removes files that it does not have, so it would delete an export of the other kind. */
 function checkKind(target: string, previous: ExportList, hub: HubOptions | undefined): void {
   if (previous.size === 0 || previous.has(CATALOG_FILE) === (hub === undefined)) return
   const kind = hub === undefined ? 'for Hugging Face' : 'for a static host'

@@ -7,6 +7,7 @@ import { type Manifest, type Resource, releasePath } from '../contract/manifest.
 import { dataFile, MANIFEST_FILE, MODELS_FILE } from '../contract/release-files.ts'
 import { TABLES } from '../contract/tables.ts'
 import { citedBy, readDois } from '../release/deposits.ts'
+import { renderCitationFile } from '../release/documents/citation-file.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
 import { licenseText } from '../release/documents/license.ts'
 import { parquetKeys } from '../release/documents/parquet-keys.ts'
@@ -25,7 +26,7 @@ const CSV_TABLES = [
   { name: 'changes', csv: CHANGES_FILES.daily, statement: 'hugging-face/write_changes' },
 ] as const
 
-const DOCUMENTS: readonly string[] = ['CITATION.cff', 'datasheet.md']
+const DOCUMENTS: readonly string[] = ['datasheet.md']
 
 /**
  * The files of a dataset repository of Hugging Face with the tables of a release, by path: its own Parquet files byte for
@@ -52,7 +53,11 @@ export async function hubFiles(
     [...ranked, ...others.map((table) => ({ ...table, path: parquetOf(table) }))],
     repo,
   )
-  const texts = { 'README.md': card, LICENSE: licenseText(manifest.attribution, manifest.synthetic) }
+  const texts = {
+    'README.md': card,
+    'CITATION.cff': renderCitationFile(dataset),
+    LICENSE: licenseText(manifest.attribution, manifest.synthetic),
+  }
   const files = [
     ...kept.map((file) => sourceOf(folder, file)),
     ...(await asParquet(folder, others, manifest, signal)),

@@ -51,7 +51,7 @@ export function sourceData({ manifest, dataset, release, restatements, models }:
   const tables = JSON.stringify(tableFiles(manifest.tables === undefined ? [DAY] : GRAINS, manifest, release))
   const restated = JSON.stringify([...restatedDates({ restatements })].filter((date) => date >= manifest.start_date))
   const authors = JSON.stringify(Object.fromEntries(otherAuthors(models)))
-  return html`data-tables="${tables}" data-restated="${restated}" data-authors="${authors}" data-history="${HISTORY_PATHS.parquet}" data-name="${dataset.name}" data-release="${manifest.release}" data-page="${dataset.page}" data-credit="${manifest.attribution}" data-license="${dataset.license.name}" data-title="${dataset.title}"`
+  return html`data-tables="${tables}" data-restated="${restated}" data-authors="${authors}" data-history="${HISTORY_PATHS.parquet}" data-name="${dataset.name}" data-release="${manifest.release}" data-page="${dataset.page}" data-cited-at="${dataset.cited_at}" data-credit="${manifest.attribution}" data-license="${dataset.license.name}" data-title="${dataset.title}"`
 }
 
 /** The models whose author is not the one in their slug. */

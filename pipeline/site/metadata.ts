@@ -3,11 +3,15 @@ import type { PublishedDois } from '../contract/deposits.ts'
 import { DATASET_PATH, type Manifest, type ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import { API_PAGE_PATH, CROISSANT_PATH, METADATA_FILES } from '../contract/published-paths.ts'
 import { citedBy } from '../release/deposits.ts'
+import { renderBibtex } from '../release/documents/bibtex.ts'
 import { renderCitationFile } from '../release/documents/citation-file.ts'
 import { renderLiveCroissant } from '../release/documents/croissant.ts'
+import { renderCsl } from '../release/documents/csl.ts'
+import { renderDatacite } from '../release/documents/datacite.ts'
 import { renderDcatCatalog } from '../release/documents/dcat.ts'
 import { describeDataset } from '../release/documents/describe.ts'
 import { licenseText } from '../release/documents/license.ts'
+import { renderRis } from '../release/documents/ris.ts'
 import { standingEntries } from '../release/index.ts'
 import type { Page } from './layout.ts'
 
@@ -18,10 +22,12 @@ export function renderMetadata(
 ): Page[] {
   const dataset = describeDataset(...citedBy(manifest, dois))
   const folder = (release: string) => `${releasePath(release)}/`
-  const [first = manifest] = standingEntries(index)
+  const standing = standingEntries(index)
+  const [first = manifest] = standing
+  const previous = standing.findLast(({ release }) => release < manifest.release)
   const places = {
     release: folder(manifest.release),
-    previous: dataset.previous && folder(dataset.previous.release),
+    previous: previous && folder(previous.release),
     series: `${DATASET_PATH}/`,
     first: { folder: folder(first.release), as_of: first.as_of },
     api: 'api/v1/',
@@ -30,6 +36,10 @@ export function renderMetadata(
   const texts: Record<(typeof METADATA_FILES)[number], string> = {
     LICENSE: licenseText(manifest.attribution, manifest.synthetic),
     'CITATION.cff': renderCitationFile(dataset),
+    'citation.bib': renderBibtex(dataset),
+    'citation.ris': renderRis(dataset),
+    'citation.csl.json': toJson(renderCsl(dataset)),
+    'datacite.json': toJson(renderDatacite(dataset)),
     'dcat.jsonld': toJson(renderDcatCatalog(dataset, places)),
     [CROISSANT_PATH]: toJson(renderLiveCroissant(dataset, 'latest/')),
   }

@@ -84,7 +84,7 @@ ${qualityOf(facts.quality)}</section>
 <h2 id="cite">How to cite it</h2>
 <p>${citationSentence(dataset)}</p>
 <pre tabindex="0" role="region" aria-label="BibTeX"><code>${renderBibtex(dataset).trimEnd()}</code></pre>
-${citationLinks(manifest.files)}<p>The license asks for this line wherever the data is used: ${manifest.attribution}</p>
+${citationLinks(manifest.files.map(({ path }) => path))}<p>The license asks for this line wherever the data is used: ${manifest.attribution}</p>
 </section>
 `
   const title = `Release ${release}`

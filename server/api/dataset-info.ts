@@ -1,10 +1,9 @@
-import { citationText, titleOf } from '../../pipeline/contract/citation.ts'
+import { citationText, citedAt, titleOf } from '../../pipeline/contract/citation.ts'
 import type { PublishedDois } from '../../pipeline/contract/deposits.ts'
-import { type Doi, doiUrl } from '../../pipeline/contract/doi.ts'
+import type { Doi } from '../../pipeline/contract/doi.ts'
 import { FIRST_DATA_VERSION, type Manifest, releasePath } from '../../pipeline/contract/manifest.ts'
 import { COVERAGE_PATH, HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import { dataFiles } from '../../pipeline/contract/release-files.ts'
-import { siteUrl } from '../../pipeline/contract/site-url.ts'
 import { firstProvisional, GRAINS, type Table, tableFacts, tablesIn } from '../../pipeline/contract/tables.ts'
 import { addDays, type UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Dataset } from '../published/dataset.ts'
@@ -73,10 +72,10 @@ export function datasetInfo(dataset: Dataset, { releases, hasHistory, dois, pref
   }
 }
 
-/** The citation for people, and where it leads: to the DOI of the release, or to its page at the publisher. */
+/** The citation for people, and where it leads. */
 function citationOf(manifest: Manifest, doi: Doi | undefined): { text: string; url: string } {
   const { publisher, release, as_of, data_version = FIRST_DATA_VERSION } = manifest
-  const url = doi === undefined ? siteUrl(publisher, `${releasePath(release)}/`) : doiUrl(doi)
+  const url = citedAt(manifest, doi)
   const cited = {
     author: publisher.name,
     title: titleOf(manifest),

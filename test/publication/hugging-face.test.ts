@@ -175,8 +175,8 @@ describe('the next export for Hugging Face', () => {
 
 describe('what does not fit', () => {
   it.each([
-    [['--for', 'hugging-face', '--no-symlinks'], '--no-symlinks is not for --for hugging-face'],
-    [['--for', 'hugging-face', '--base', 'https://a.example'], '--base is not for --for hugging-face'],
+    [['--for', 'hugging-face', '--no-symlinks'], '--no-symlinks cannot be used with --for hugging-face'],
+    [['--for', 'hugging-face', '--base', 'https://a.example'], '--base cannot be used with --for hugging-face'],
     [['--repo', 'acme/tokens'], '--repo is for --for hugging-face'],
     [['--for', 'hugging-face', '--repo', 'tokens'], 'such as acme/tokens'],
     [['--for', 'kaggle'], 'Allowed choices are hugging-face'],

@@ -265,14 +265,15 @@ test('the width of the screen chooses days, weeks or months, unless a person doe
 test('a view can be cited: by a link that names its release and dates, as BibTeX, and in a frame', async (context) => {
   const { page, complaints } = await explorer(context, 'subPath', '?of=author&by=week&show=share')
   await page.click('#cite summary')
-  await expect.poll(() => page.locator('#cite-bibtex').innerText()).toContain('@misc{')
+  await expect.poll(() => page.locator('#cite-bibtex').innerText()).toContain('@dataset{')
   const link = await page.locator('#cite-link').innerText()
   expect(link).toContain('release=20261120T120000Z')
   expect(link).toContain('from=2026-')
   expect(await page.locator('#cite-text').innerText()).toContain(link)
   const bibtex = await page.locator('#cite-bibtex').innerText()
   expect(bibtex).toContain('Share of all tokens by author per week')
-  expect(bibtex).toContain('explore.html?')
+  expect(bibtex).toMatch(/ howpublished = \{Chart: \\url\{.*explore\.html\?/)
+  expect(bibtex).toMatch(/ url = \{.*\/releases\/20261120T120000Z\/\}/)
   const shapes = () =>
     page.locator('#chart path[data-name]').evaluateAll((all) => all.map((one) => one.getAttribute('d')))
   const before = await shapes()

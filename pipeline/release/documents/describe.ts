@@ -1,18 +1,16 @@
-import { titleOf } from '../../contract/citation.ts'
+import { citedAt, pageOf, titleOf } from '../../contract/citation.ts'
 import type { DisclosureStatement } from '../../contract/disclosure.ts'
-import { type Doi, doiUrl } from '../../contract/doi.ts'
+import type { Doi } from '../../contract/doi.ts'
 import {
   FIRST_DATA_VERSION,
   LICENSE,
   type Manifest,
   type Publisher,
   type ReleaseName,
-  releasePath,
   type TableFacts,
 } from '../../contract/manifest.ts'
 import { PROVISIONAL_DAYS } from '../../contract/provisional-days.ts'
 import { OTHER, type Timestamp, TOP_MODELS } from '../../contract/ranking.ts'
-import { siteUrl } from '../../contract/site-url.ts'
 import { firstProvisional, type PeriodTable } from '../../contract/tables.ts'
 import { DATASET_START, type UtcDate } from '../../contract/utc-date.ts'
 import { type DisclosureWords, disclosureWords, inOneParagraph, isRuled } from './disclosure.ts'
@@ -89,7 +87,6 @@ export function describeDataset(manifest: Manifest, doi?: Doi): DatasetDescripti
   const fields = isRuled(manifest) ? underRule(RANKING_FIELDS) : RANKING_FIELDS
   const disclosure = disclosureOf(manifest)
   const { dataset, version, synthetic, publisher, release, as_of, start_date, end_date, days, rows } = manifest
-  const page = pageOf(publisher, release)
   const previous = manifest.changes?.previous ?? null
   return {
     name: dataset,
@@ -101,10 +98,10 @@ export function describeDataset(manifest: Manifest, doi?: Doi): DatasetDescripti
     keywords: [...KEYWORDS, ...(synthetic ? ['synthetic data'] : [])],
     synthetic,
     release,
-    page,
+    page: pageOf(publisher, release),
     doi,
     concept_doi: manifest.concept_doi,
-    cited_at: doi === undefined ? page : doiUrl(doi),
+    cited_at: citedAt(manifest, doi),
     previous: previous === null ? undefined : { release: previous, page: pageOf(publisher, previous) },
     as_of,
     data_version: manifest.data_version ?? FIRST_DATA_VERSION,
@@ -124,10 +121,6 @@ export function describeDataset(manifest: Manifest, doi?: Doi): DatasetDescripti
     caveats: [...caveatsOf(manifest, disclosure?.caveat), ...(isRuled(manifest) ? RULED_CAVEATS : CAVEATS)],
     files: describeFiles(manifest.files, isRuled(manifest)),
   }
-}
-
-function pageOf(publisher: Publisher, release: ReleaseName): string {
-  return siteUrl(publisher, `${releasePath(release)}/`)
 }
 
 function tablesOf(manifest: Manifest): DatasetDescription['tables'] {

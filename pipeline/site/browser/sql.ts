@@ -37,7 +37,7 @@ async function openSource(): Promise<Source> {
 }
 
 function report(what: string, share?: number): void {
-  const note = `${JSON.stringify(misnamed)} is not the name of a release. The current release answers.`
+  const note = `${JSON.stringify(misnamed)} is not the name of a release. The answers are from the current release.`
   byId('status', HTMLParagraphElement).textContent = misnamed === undefined ? what : `${what} ${note}`.trim()
   progress.hidden = share === undefined
   progress.value = share ?? 0

@@ -1,5 +1,6 @@
 import { prose } from '../../base/prose.ts'
 import { type Html, html } from '../../contract/html.ts'
+import { METADATA_FILES } from '../../contract/published-paths.ts'
 import { renderBibtex } from '../../release/documents/bibtex.ts'
 import { citationSentence } from '../../release/documents/citation.ts'
 import type { FieldDescription } from '../../release/documents/fields.ts'
@@ -8,7 +9,7 @@ import { DATASHEET_PATH } from '../datasheet-page.ts'
 import { copyable, folded, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 
-export function citingSection({ dataset, manifest, release }: SiteFacts): Html {
+export function citingSection({ dataset }: SiteFacts): Html {
   const { license, attribution } = dataset
   return html`<section>
 <h2 id="cite">How to cite</h2>
@@ -16,7 +17,7 @@ export function citingSection({ dataset, manifest, release }: SiteFacts): Html {
 ${copyable('citation', 'the citation', citationSentence(dataset))}${folded(
   'BibTeX and other formats',
   html`<h3>BibTeX</h3>
-${copyable('bibtex', 'the BibTeX entry', renderBibtex(dataset).trimEnd())}${citationLinks(manifest.files, release)}`,
+${copyable('bibtex', 'the BibTeX entry', renderBibtex(dataset).trimEnd())}${citationLinks(METADATA_FILES)}`,
 )}<p>Share and adapt the data under <a href="${license.path}" rel="license">${license.title}</a>, also commercially. Give credit with this line:</p>
 ${copyable('attribution', 'the attribution', attribution)}</section>
 `

@@ -18,7 +18,7 @@ const SCRIPTS = [
 
 const WEIGHTS = ['400', '700'] as const
 
-/** By fonts and text: some 5 MB. */
+/** Pictures by their fonts and text: at most some 5 MB. */
 const drawn = new LastMade<Buffer>(200)
 
 /** Draws SVG texts as PNG files. Equal texts give equal bytes. The fonts of the machine have no part in it. */

@@ -40,7 +40,7 @@ export function datasets(app: FastifyInstance, { findRelease, older, prefix }: D
     async handler(request, reply) {
       const dataset = await current()
       const listed = (await older.list()).filter(({ status }) => status !== 'withdrawn')
-      const [hasHistory, dois] = [await older.hasHistory(), await older.dois()]
+      const [hasHistory, dois] = await Promise.all([older.hasHistory(), older.dois()])
       const surroundings = { releases: Math.max(1, listed.length), hasHistory, dois, prefix }
       const response: DatasetInfoResponse = { data: datasetInfo(dataset, surroundings) }
       return send(request, reply, response)

@@ -6,7 +6,7 @@ export const NUMBER = z.number().nullable().optional()
 export const INTEGER = z.int().nullable().optional()
 export const BOOLEAN = z.boolean().nullable().optional()
 
-/** The last of the keys that a preset stores of either. */
+/** The last keys that a preset stores of chat completion and responses requests, in stored order. */
 export const COMMON_CONFIG_KEYS = [
   'tools',
   'tool_choice',

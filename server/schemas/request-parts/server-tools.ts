@@ -94,7 +94,7 @@ export const WEB_SEARCH_PARAMETERS = {
 
 export const WebSearch = serverTool('openrouter:web_search', z.looseObject(WEB_SEARCH_PARAMETERS))
 
-/** Those of the message-style and the responses request. */
+/** The server tools of message-style and responses requests. */
 export const SERVER_TOOLS = [
   Bash,
   Shell,

@@ -52,9 +52,9 @@ export const release: Mutant[] = [
   {
     name: 'doi-leads-nowhere',
     promise: 'Citations lead to the DOI of a release as soon as there is one.',
-    file: 'pipeline/release/documents/describe.ts',
-    find: 'doi === undefined ? page : doiUrl(doi)',
-    replace: 'page',
+    file: 'pipeline/contract/citation.ts',
+    find: 'doi === undefined ? pageOf(publisher, release) : doiUrl(doi)',
+    replace: 'pageOf(publisher, release)',
     tests: ['test/release/documents/citations.test.ts'],
   },
   {

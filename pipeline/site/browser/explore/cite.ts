@@ -29,7 +29,7 @@ export function cite(source: Source): { show(shown: Shown): void } {
     const title = titleOf(now)
     put(
       'cite-text',
-      `${source.credit} ${source.title}: ${title}. Release ${source.release}, ${source.page}. Chart: ${url}`,
+      `${source.credit} ${source.title}: ${title}. Release ${source.release}, ${source.cited_at}. Chart: ${url}`,
     )
     put('cite-link', url)
     for (const [size, [width, height]] of Object.entries(SIZES)) {
@@ -54,13 +54,16 @@ function put(id: string, text: string): void {
   byId(id, HTMLElement).textContent = text
 }
 
-/** The citation of the release, with the view as its title and address. */
-async function bibtex({ folder }: Source, title: string, url: string): Promise<string> {
-  const path = `${folder}citation.bib`
+/** The citation of the release, with the view in its title and the address of the chart. */
+async function bibtex({ folder, isCurrent }: Source, title: string, url: string): Promise<string> {
+  const path = `${isCurrent ? '' : folder}citation.bib`
   const answer = await fetch(path).catch(() => undefined)
   if (answer?.ok !== true) return `${path} could not be read. The link above names the release.`
   const text = await answer.text()
   return text
     .replace(/( title = \{\{)(.*)(\}\},)/, (_, head, name, tail) => `${head}${name}: ${title}${tail}`)
-    .replace(/( url = \{)[^}]*\}/, (_, head) => `${head}${url.replaceAll(/[{}\\]/g, encodeURIComponent)}}`)
+    .replace(
+      '  url = ',
+      () => `  howpublished = {Chart: \\url{${url.replaceAll(/[{}\\]/g, encodeURIComponent)}}},\n  url = `,
+    )
 }

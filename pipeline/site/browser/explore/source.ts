@@ -10,6 +10,8 @@ export interface Source {
   release: string
   /** The address of the release's page at the publisher. */
   page: string
+  /** Where its citation leads: the DOI of the current release, if it has one, or the page. */
+  cited_at: string
   credit: string
   license: string
   files: TableFiles
@@ -35,10 +37,11 @@ export function currentSource({ dataset }: HTMLElement): Source {
     title = '',
     release = '',
     page = '',
+    citedAt = page,
   } = dataset
   const files: TableFiles = JSON.parse(tables)
   return {
-    ...{ name, title, release, page, credit, license, files, history },
+    ...{ name, title, release, page, cited_at: citedAt, credit, license, files, history },
     restated: new Set(JSON.parse(restated)),
     nameOf: nameOfBy(new Map(Object.entries(JSON.parse(authors)))),
     folder: (files.day?.parquet ?? '').replace(/[^/]*$/, ''),
@@ -71,7 +74,8 @@ export async function sourceOf(release: string, current: Source): Promise<Source
   }
   const periods = manifest.tables === undefined ? {} : { week: file('week', 'weekly'), month: file('month', 'monthly') }
   const files: TableFiles = { day: file('day', 'daily'), ...periods }
-  const facts = { release, page: moved(current.page), credit: manifest.attribution, files, folder }
+  const page = moved(current.page)
+  const facts = { release, page, cited_at: page, credit: manifest.attribution, files, folder }
   return { ...current, ...facts, restated: new Set(), isCurrent: false }
 }
 

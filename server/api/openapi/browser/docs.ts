@@ -55,6 +55,18 @@ for (const form of document.querySelectorAll<HTMLFormElement>('form[data-path]')
   })
 }
 
+addEventListener('hashchange', openTarget)
+openTarget()
+
+/** Not every browser opens the folded schema that a link leads to. */
+function openTarget(): void {
+  const target = document.getElementById(location.hash.slice(1))
+  const folded = target?.closest('details')
+  if (folded === null || folded === undefined || folded.open) return
+  folded.open = true
+  target?.scrollIntoView()
+}
+
 async function send(form: HTMLFormElement): Promise<void> {
   const result = form.querySelector<HTMLElement>('.result')
   const secret = key?.value.trim() ?? ''

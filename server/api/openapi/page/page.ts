@@ -29,6 +29,7 @@ ${document.tags.map(
 <p>${tag.description}</p>
 ${operations.filter(({ operation }) => operation.tags[0] === tag.name).map((entry) => operationSection(entry, document))}`,
 )}<h2 id="schemas">Schemas</h2>
+<p>Links in the operations open the schema that they lead to.</p>
 ${schemas(document)}</div>
 `
   return { title, head, main }
@@ -78,11 +79,12 @@ ${operations
 
 function schemas({ components }: OpenApiDocument): Html {
   return html`${Object.entries(components.schemas).map(
-    ([name, schema]) => html`<section id="schema-${name}">
-<h3>${name}</h3>
+    ([name, schema]) => html`<details class="schema"><summary><h3>${name}</h3></summary>
+<section id="schema-${name}">
 ${typeof schema.description === 'string' ? html`<p>${inline(schema.description)}</p>` : NOTHING}
 ${shape(schema)}
 </section>
+</details>
 `,
   )}`
 }
