@@ -211,7 +211,7 @@ describe('of history.csv.gz, verify', () => {
 
 describe('of a dropped release', () => {
   it('verify reads the rows from the history', async () => {
-    const releases = 3 * 29 - DATA_FILES.length
+    const releases = 3 * 35 - DATA_FILES.length
     const [days, months, history] = [3 * 3 + 5 * 3, 2 * 2 + 4 * 2, 2]
     expect(await verifyFolder(original.publicDir)).toMatchObject({
       releases: 3,
