@@ -13,7 +13,6 @@ export function citingSection({ dataset }: SiteFacts): Html {
   const { license, attribution } = dataset
   return html`<section>
 <h2 id="cite">How to cite</h2>
-<p>Cite the release whose numbers you used. Its page and its files stay at their addresses.</p>
 ${copyable('citation', 'the citation', citationSentence(dataset))}${folded(
   'BibTeX and other formats',
   html`<h3>BibTeX</h3>
@@ -55,7 +54,7 @@ ${folded(
   html`<dl class="limitations">
 ${dataset.caveats.map(({ name, text }) => html`<div><dt>${name}</dt><dd>${prose(text)}</dd></div>\n`)}</dl>
 `,
-)}<p>The <a href="${DATASHEET_PATH}">datasheet</a> says who is counted, what is withheld and how long releases stay.</p>
+)}<p>Who is counted, and how: the <a href="${DATASHEET_PATH}">datasheet</a>.</p>
 </section>
 `
 }
