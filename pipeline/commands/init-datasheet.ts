@@ -7,16 +7,18 @@ const OPTIONAL = { flag: '', isOptional: true } as const
 
 /** Asks what only the publisher knows and a reviewer wants to. What is skipped stays missing, and the datasheet says so. */
 export async function askDatasheet(publisher: Publisher, interview: Interview): Promise<Publisher> {
-  const text = 'A datasheet says who is counted and how the dataset is kept. Answer its questions now; Enter skips one'
+  const text =
+    'A datasheet says who is counted and how the dataset is kept. Answer its questions now? (Enter skips one)'
   if (!(await askYesOrNo(interview, { ...OPTIONAL, text, fallback: 'no' }))) return publisher
   const answers: Partial<Record<keyof DatasheetAnswers, string>> = {}
   for (const [key, { description }] of Object.entries(DatasheetAnswers.shape)) {
     const answer = await askOptional(interview, description)
     if (answer !== '') answers[key as keyof DatasheetAnswers] = answer
   }
-  const ror = await askOptional(interview, Publisher.shape.ror.description, (answer) =>
-    answer === '' ? undefined : publisherProblem({ ...publisher, ror: answer }, 'ror'),
-  )
+  const ror = await askOptional(interview, Publisher.shape.ror.description, (answer) => {
+    const wrong = answer === '' ? undefined : publisherProblem({ ...publisher, ror: answer }, 'ror')
+    return wrong && `${wrong}, or empty`
+  })
   return {
     ...publisher,
     ...(ror !== '' && { ror }),

@@ -75,7 +75,7 @@ function llms(manifest: Manifest): string {
 ${warning}Tokens per model and UTC day from ${start_date} to ${end_date}, as of ${as_of}. A day names at most 50 models; the row \`other\` sums
 the rest and comes last. \`total_tokens\` is prompt plus completion tokens, a decimal string in JSON. Tokenizers differ
 between providers, so tokens of different models are not the same amount of text.${isRuled(manifest) ? '' : ' The newest days are provisional.'}
-${words === undefined ? '' : `${inOneParagraph(words)}\n`}Licence: ${license.title}. ${oneLine(attribution)}
+${words === undefined ? '' : `${inOneParagraph(words)}\n`}License: ${license.title}. ${oneLine(attribution)}
 
 ## Data
 

@@ -1,4 +1,5 @@
 import { prose } from '../../base/prose.ts'
+import { doiUrl } from '../../contract/doi.ts'
 import { type Html, html } from '../../contract/html.ts'
 import { METADATA_FILES } from '../../contract/published-paths.ts'
 import { renderBibtex } from '../../release/documents/bibtex.ts'
@@ -13,13 +14,19 @@ export function citingSection({ dataset }: SiteFacts): Html {
   const { license, attribution } = dataset
   return html`<section>
 <h2 id="cite">How to cite</h2>
-${copyable('citation', 'the citation', citationSentence(dataset))}${folded(
+${copyable('citation', 'the citation', citationSentence(dataset))}${conceptDoi(dataset)}${folded(
   'BibTeX and other formats',
   html`<h3>BibTeX</h3>
 ${copyable('bibtex', 'the BibTeX entry', renderBibtex(dataset).trimEnd())}${citationLinks(METADATA_FILES)}`,
 )}<p>Share and adapt the data under <a href="${license.path}" rel="license">${license.title}</a>, also commercially. Give credit with this line:</p>
 ${copyable('attribution', 'the attribution', attribution)}</section>
 `
+}
+
+function conceptDoi({ concept_doi }: SiteFacts['dataset']): Html {
+  if (concept_doi === undefined) return html``
+  const url = doiUrl(concept_doi)
+  return html`<p>All releases together: <a href="${url}">${url}</a></p>\n`
 }
 
 export function columnsSection({ dataset }: SiteFacts): Html {
