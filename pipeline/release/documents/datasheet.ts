@@ -115,7 +115,7 @@ function motivation(dataset: DatasetDescription): DatasheetSection {
   }
 }
 
-function composition(dataset: DatasetDescription, { disclosure }: DatasheetEvidence): DatasheetSection {
+function composition(dataset: DatasetDescription, { records, disclosure }: DatasheetEvidence): DatasheetSection {
   const { rows, days, start_date, end_date, tables, fields } = dataset
   const ofPeriods =
     tables === undefined
@@ -145,9 +145,9 @@ function composition(dataset: DatasetDescription, { disclosure }: DatasheetEvide
           ...caveat(dataset, 'One gateway'),
           said(dataset, 'selection'),
           `Usage of a model that the publisher's list of models does not have is withheld. ${
-            isRuled(dataset)
-              ? 'The counts below say how much that is, as a range'
-              : 'How much that is, and how much is private, is not published'
+            records?.withheld === undefined
+              ? 'How much that is, and how much is private, is not published'
+              : 'The counts below say how much that is, as a range'
           }.`,
         ],
       },

@@ -68,6 +68,14 @@ describe('the datasheet', () => {
     expect(text).not.toMatch(/restatements\.json| %\) \|/)
   })
 
+  it('says how much is withheld only where a count of it is below', () => {
+    const { withheld: _, ...older } = BANDED
+    for (const records of [undefined, older]) {
+      expect(sheet(RULED, { records })).toContain('How much that is, and how much is private, is not published.')
+    }
+    expect(sheet(RULED, { records: BANDED })).toContain('The counts below say how much that is, as a range.')
+  })
+
   it('says so if a release was made of published rows, or if the publisher says nothing of a rule', () => {
     const text = sheet(manifestOf())
     expect(text).toContain('This release was made of published rows, so it says nothing of records.')
