@@ -241,9 +241,10 @@ function notCounted(records: RecordCounts | undefined): Answer[] {
   const all = counts.reduce((sum, [, count]) => sum + (typeof count === 'number' ? count : 0), 0)
   const inText = (count: Count) =>
     typeof count === 'string' || all === 0 ? String(count) : `${formatInteger(count)} (${percent(count / all)})`
+  const base = all === 0 ? '' : 'Shares are of the records in this table. '
   return [
     { counts: counts.map(([meaning, count]) => [meaning, inText(count)]) },
-    `\`${QUALITY_FILE}\` has the same for programs.`,
+    `${base}\`${QUALITY_FILE}\` has the same for programs.`,
   ]
 }
 

@@ -11,7 +11,11 @@ import { QUALITY_FILE } from '../../contract/release-files.ts'
 export type Count = number | Band
 const Count = z.union([z.int().nonnegative(), Band])
 
-/** `records` of `quality.json`: where the records of public usage went, by reason. Early releases lack some reasons. */
+/**
+ * `records` of `quality.json`: where the records that were read went, by reason. Private and, without a rule, withheld
+ * records have no count of their own, but rejected, repeated and late ones are counted whoever they belong to. Early
+ * releases lack some reasons.
+ */
 export const RecordCounts = z.record(z.string(), z.union([Count, z.record(z.string(), Count)]))
 export type RecordCounts = z.infer<typeof RecordCounts>
 

@@ -54,6 +54,7 @@ describe('the datasheet', () => {
       '| counted | 997,000 (99.70 %) |\n| delivered again, counted once | 2,000 (0.20 %) |\n',
     )
     expect(text).toContain('rejected: invalid timestamp | 1,000 (0.10 %)')
+    expect(text).toContain('Shares are of the records in this table.')
     expect(text).toContain('How much that is, and how much is private, is not published.')
     expect(text).toContain('No disclosure control was applied')
   })
@@ -65,7 +66,7 @@ describe('the datasheet', () => {
     expect(text).toContain('fewer than 10 dates with public usage have no rows')
     expect(text).toContain('at least 5 customers have tokens in it')
     expect(text).toContain('A date that is published does not change.')
-    expect(text).not.toMatch(/restatements\.json| %\) \|/)
+    expect(text).not.toMatch(/restatements\.json| %\) \||Shares are of/)
   })
 
   it('says how much is withheld only where a count of it is below', () => {
@@ -90,7 +91,7 @@ it('the page has the same answers, escaped, and links to the release', () => {
   expect(text).toContain('<blockquote>\n<p>Our answer on users.\n# &lt;b&gt;users&lt;/b&gt;</p>\n</blockquote>')
   expect(text).toContain('<p>One.</p>\n<p>Two.</p>')
   expect(textOf(text)).toContain('The publisher has not said who pays for it.')
-  expect(tableRows(text, 'Records of public usage')).toContainEqual(['delivered again, counted once', '2,000 (0.20 %)'])
+  expect(tableRows(text, 'Records that were read: counted, and not counted')).toContainEqual(['delivered again, counted once', '2,000 (0.20 %)'])
   expect(text).toContain(`href="${facts.release}"`)
   expect(faultsOf(text)).toEqual([])
 })
