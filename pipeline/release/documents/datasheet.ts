@@ -145,7 +145,7 @@ function composition(dataset: DatasetDescription, { records, disclosure }: Datas
           ...caveat(dataset, 'One gateway'),
           said(dataset, 'selection'),
           `Usage of a model that the publisher's list of models does not have is withheld. ${
-            records?.withheld === undefined
+            records?.['withheld'] === undefined
               ? 'How much that is, and how much is private, is not published'
               : 'The counts below say how much that is, as a range'
           }.`,

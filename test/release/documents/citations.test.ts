@@ -146,13 +146,16 @@ function readRis(text: string): Map<string, string[]> {
 function readBibtex(text: string, name: string): string | undefined {
   const value = new RegExp(`^  ${name} = (.*?),?$`, 'm').exec(text)?.[1]?.replaceAll(/^\{+(?=.)|\}+$/g, '')
   const named = value?.replaceAll(
-    /\\text(backslash|asciitilde|asciicircum|asciigrave)\{\}/g,
+    /\\text(backslash|asciitilde|asciicircum|asciigrave|braceleft|braceright)\{\}/g,
     (_, each: string) => TEX[each] ?? '',
   )
-  return named?.replaceAll(/\\([{}&%$#_])/g, '$1')
+  return named?.replaceAll(/\\([&%$#_])/g, '$1')
 }
 
-const TEX: Record<string, string> = { backslash: '\\', asciitilde: '~', asciicircum: '^', asciigrave: '`' }
+const TEX: Record<string, string> = {
+  ...{ backslash: '\\', asciitilde: '~', asciicircum: '^', asciigrave: '`' },
+  ...{ braceleft: '{', braceright: '}' },
+}
 
 /** Where each format leads, under its name. */
 function addresses(dataset: ReturnType<typeof described>): Record<string, unknown> {
