@@ -1,10 +1,12 @@
-import { markdownTable } from '../../base/markdown.ts'
+import { markdownParagraph, markdownTable } from '../../base/markdown.ts'
 import { counted, formatInteger } from '../../base/numbers.ts'
 import { DISCLOSURE_FILE, type DisclosureFile } from '../../contract/disclosure-file.ts'
 import type { DatasheetAnswers } from '../../contract/manifest.ts'
+import { oneLine } from '../../contract/one-line.ts'
 import { TOP_MODELS } from '../../contract/ranking.ts'
 import { QUALITY_FILE } from '../../contract/release-files.ts'
 import { percent } from '../../dataset/published-share.ts'
+import { citationOf } from './citation.ts'
 import { type Caveat, type DatasetDescription, VERSION_PARTS } from './describe.ts'
 import { type Count, countsInWords, type RecordCounts } from './record-counts.ts'
 
@@ -47,9 +49,10 @@ export function datasheetSections(dataset: DatasetDescription, evidence: Datashe
 /** `datasheet.md` of a release. It never changes, so it says nothing of later releases. */
 export function renderDatasheet(dataset: DatasetDescription, evidence: DatasheetEvidence): string {
   const sections = datasheetSections(dataset, evidence)
-  return `# Datasheet: ${dataset.title}
+  const { title, abstract } = citationOf(dataset)
+  return `# Datasheet: ${title}
 
-${dataset.description}
+${markdownParagraph(abstract)}
 
 ${ABOUT} What the publisher says is quoted.
 
@@ -66,7 +69,7 @@ function inMarkdown({ question, answers }: DatasheetSection['questions'][number]
 }
 
 function answerInMarkdown(answer: Answer): string {
-  if (typeof answer === 'string') return `${answer}\n`
+  if (typeof answer === 'string') return `${markdownParagraph(answer)}\n`
   if ('publisher' in answer) return answer.publisher.trim().replaceAll(/^/gm, '> ').concat('\n')
   if ('points' in answer) return answer.points.map(({ name, text }) => `- **${name}.** ${text}\n`).join('')
   return markdownTable(['records', 'how many'], answer.counts)
@@ -103,13 +106,14 @@ function isRuled({ disclosure }: DatasetDescription): boolean {
 }
 
 function motivation(dataset: DatasetDescription): DatasheetSection {
-  const { name, url, contact, ror } = dataset.publisher
+  const { url, contact, ror } = dataset.publisher
+  const { author } = citationOf(dataset)
   const organization = ror === undefined ? '' : ` In the Research Organization Registry: ${ror}.`
   return {
     title: 'Motivation',
     questions: [
       { question: 'Why was the dataset made?', answers: [said(dataset, 'purpose')] },
-      { question: 'Who made it?', answers: [`${name}, ${url} (${contact}).${organization}`] },
+      { question: 'Who made it?', answers: [`${author}, ${url} (${oneLine(contact)}).${organization}`] },
       { question: 'Who pays for it?', answers: [said(dataset, 'funding')] },
     ],
   }
@@ -145,9 +149,9 @@ function composition(dataset: DatasetDescription, { records, disclosure }: Datas
           ...caveat(dataset, 'One gateway'),
           said(dataset, 'selection'),
           `Usage of a model that the publisher's list of models does not have is withheld. ${
-            records?.['withheld'] === undefined
-              ? 'How much that is, and how much is private, is not published'
-              : 'The counts below say how much that is, as a range'
+            records !== undefined && 'withheld' in records
+              ? 'The counts below say how much that is, as a range'
+              : 'How much that is, and how much is private, is not published'
           }.`,
         ],
       },
@@ -283,7 +287,7 @@ function distribution({ page, license, attribution, concept_doi, files }: Datase
       },
       {
         question: 'Under which license?',
-        answers: [`${license.title}, ${license.path}. Credit it as: ${attribution}`],
+        answers: [`${license.title}, ${license.path}. Credit it as: ${oneLine(attribution)}`],
       },
       {
         question: 'How is it cited?',
@@ -300,7 +304,7 @@ function maintenance(dataset: DatasetDescription): DatasheetSection {
   return {
     title: 'Maintenance',
     questions: [
-      { question: 'Who maintains it?', answers: [`${publisher.name} (${publisher.contact}).`] },
+      { question: 'Who maintains it?', answers: [`${citationOf(dataset).author} (${oneLine(publisher.contact)}).`] },
       {
         question: 'Is it updated and corrected?',
         answers: [

@@ -4,6 +4,7 @@ import type { DisclosureFile } from '../../../pipeline/contract/disclosure-file.
 import { DatasheetAnswers, type Manifest } from '../../../pipeline/contract/manifest.ts'
 import { type DatasheetEvidence, renderDatasheet } from '../../../pipeline/release/documents/datasheet.ts'
 import { describeDataset } from '../../../pipeline/release/documents/describe.ts'
+import { renderReadme } from '../../../pipeline/release/documents/readme.ts'
 import { datasheetPage } from '../../../pipeline/site/datasheet-page.ts'
 import { manifestOf, PUBLISHER } from '../../support/manifest.ts'
 import { faultsOf, rankingRow, siteFacts, tableRows, textOf } from '../../support/site.ts'
@@ -46,6 +47,16 @@ describe('the datasheet', () => {
     const text = sheet(manifestOf({ publisher: { ...PUBLISHER, datasheet: ANSWERS } }))
     for (const key of KEYS) expect(text).toContain(`\n> Our answer on ${key}.\n> # <b>${key}</b>\n`)
     expect(text.replace(/has not said whether a rule/, '')).not.toContain('has not said')
+  })
+
+  it.each([renderDatasheet, renderReadme])('has no heading from the words of the publisher: %o', (render) => {
+    const trap = (text: string) => `\n# ${text}\r\n\n## Motivation\n`
+    const { name, title, contact, description } = PUBLISHER
+    const publisher = { ...PUBLISHER, name: trap(name), title: trap(title), contact: trap(contact) }
+    const manifest = manifestOf({ publisher: { ...publisher, description: trap(description) } })
+    const trapped = render({ ...describeDataset(manifest), attribution: trap('Acme') }, {})
+    const headings = (text: string) => text.split(/[\r\n]+/).filter((line) => line.startsWith('#'))
+    expect(headings(trapped).slice(1)).toEqual(headings(render(describeDataset(manifestOf()), {})).slice(1))
   })
 
   it('has exact counts with shares without a rule, and does not say how much is withheld', () => {
@@ -91,7 +102,10 @@ it('the page has the same answers, escaped, and links to the release', () => {
   expect(text).toContain('<blockquote>\n<p>Our answer on users.\n# &lt;b&gt;users&lt;/b&gt;</p>\n</blockquote>')
   expect(text).toContain('<p>One.</p>\n<p>Two.</p>')
   expect(textOf(text)).toContain('The publisher has not said who pays for it.')
-  expect(tableRows(text, 'Records that were read: counted, and not counted')).toContainEqual(['delivered again, counted once', '2,000 (0.20 %)'])
+  expect(tableRows(text, 'Records that were read: counted, and not counted')).toContainEqual([
+    'delivered again, counted once',
+    '2,000 (0.20 %)',
+  ])
   expect(text).toContain(`href="${facts.release}"`)
   expect(faultsOf(text)).toEqual([])
 })

@@ -138,7 +138,7 @@ describe('citation.bib', () => {
     )
   })
 
-  it.each(['{', '}', '}{', '\\{'])('has as many opening braces as closing ones with %s in a name and a title', (brace) => {
+  it.each(['{', '}', '}{', '\\{'])('has balanced braces with %s in a name and a title', (brace) => {
     const publisher = { ...PUBLISHER, name: `Acme ${brace}`, title: `${brace} tokens` }
     const text = renderBibtex(describeDataset(manifestOf({ publisher })))
     const depths = [...text.matchAll(/[{}]/g)].map((_, position, all) =>
