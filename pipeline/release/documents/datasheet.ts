@@ -9,6 +9,7 @@ import { percent } from '../../dataset/published-share.ts'
 import { citationOf } from './citation.ts'
 import { type Caveat, type DatasetDescription, VERSION_PARTS } from './describe.ts'
 import { type Count, countsInWords, type RecordCounts } from './record-counts.ts'
+import { COLLECTION } from './responsible-use.ts'
 
 /** What a release says of its records and its rule. Under a rule, all counts are bands. */
 export interface DatasheetEvidence {
@@ -202,10 +203,7 @@ function collection(dataset: DatasetDescription): DatasheetSection {
     questions: [
       {
         question: 'How was it collected?',
-        answers: [
-          'From raw usage logs of the gateway. Each request counts with the tokens that its record has.',
-          ...caveat(dataset, 'What counts'),
-        ],
+        answers: [COLLECTION, ...caveat(dataset, 'What counts')],
       },
       {
         question: 'Over what time?',
@@ -229,7 +227,7 @@ function preprocessing(dataset: DatasetDescription, { records }: DatasheetEviden
       { question: 'Which records are not in the numbers?', answers: notCounted(records) },
       {
         question: 'Are the raw logs kept?',
-        answers: [said(dataset, 'raw_logs'), 'They are not published.'],
+        answers: [said(dataset, 'raw_logs'), 'They are not part of this release.'],
       },
       {
         question: 'Which program made it?',

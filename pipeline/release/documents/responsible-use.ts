@@ -12,7 +12,7 @@ export function responsibleUse(dataset: DatasetDescription): Record<string, unkn
     'rai:dataCollection': synthetic ? `${SYNTHETIC_NOTICE} ${COLLECTION}` : COLLECTION,
     'rai:dataCollectionType': 'Passive Data Collection',
     'rai:dataCollectionTimeFrame': [start_date, end_date],
-    'rai:dataCollectionRawData': 'Request logs of the gateway. They are not published.',
+    'rai:dataCollectionRawData': 'Usage records of the gateway. They are not part of this release.',
     'rai:dataCollectionMissingData': sentences(reading || UNNAMED, ABSENT),
     'rai:dataPreprocessingProtocol': method,
     'rai:dataUseCases': [USE, MISUSE],
@@ -32,9 +32,8 @@ function sentences(...texts: (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== '').join(' ')
 }
 
-const COLLECTION =
-  'Requests to language models go through a gateway, which logs each with its model and its numbers of tokens. The dataset ' +
-  'sums these logs.'
+/** Where the numbers come from. Sources may have sums instead of requests. */
+export const COLLECTION = 'From usage records of the gateway: logs of requests, or sums of them.'
 const UNNAMED = 'A model that a date does not name had no tokens or fewer than those named: do not read it as zero.'
 const ABSENT = '`coverage.json` beside the releases lists the dates without rows, with the reason of each.'
 const USE =

@@ -63,7 +63,6 @@ const Datacite = z.strictObject({
   }),
   publicationYear: z.string().regex(/^\d{4}$/),
   subjects: z.array(z.strictObject({ subject: z.string(), lang: z.literal('en') })),
-  contributors: z.array(Organization.extend({ contributorType: z.literal('DataCollector') })),
   dates: z.array(z.strictObject({ date: z.string(), dateType: z.enum(['Issued', 'Collected']) })),
   language: z.literal('en'),
   alternateIdentifiers: z.array(
@@ -84,7 +83,7 @@ const Datacite = z.strictObject({
     z.strictObject({
       rights: z.string(),
       rightsUri: z.url(),
-      rightsIdentifier: z.literal('cc-by-4.0'),
+      rightsIdentifier: z.literal('CC-BY-4.0'),
       rightsIdentifierScheme: z.literal('SPDX'),
       schemeUri: z.url(),
       lang: z.literal('en'),
