@@ -192,6 +192,9 @@ describe('every citation of a release', () => {
     expect({ doi, url }).toEqual({ doi: DOI, url: PAGE })
     const concept = { relationType: 'IsVersionOf', relatedIdentifier: CONCEPT_DOI, relatedIdentifierType: 'DOI' }
     expect(relatedIdentifiers).toEqual([{ ...concept, resourceTypeGeneral: 'Dataset' }])
+    expect(renderCroissant(dataset)).toMatchObject({ identifier: expect.arrayContaining([`https://doi.org/${DOI}`]) })
+    const whole = { name: PUBLISHER.title, description: PUBLISHER.description }
+    expect(schemaOrgDataset(dataset, '')).toMatchObject({ isPartOf: whole })
   })
 
   it('gives back names and titles with every special character, on one line', () => {
