@@ -8,6 +8,7 @@ import { QUALITY_FILE } from '../../contract/release-files.ts'
 import { percent } from '../../dataset/published-share.ts'
 import { citationOf } from './citation.ts'
 import { type Caveat, type DatasetDescription, VERSION_PARTS } from './describe.ts'
+import { CITATION_FILES } from './document-kinds.ts'
 import { type Count, countsInWords, type RecordCounts } from './record-counts.ts'
 import { COLLECTION } from './responsible-use.ts'
 
@@ -173,10 +174,10 @@ function composition(dataset: DatasetDescription, { records, disclosure }: Datas
           ...caveat(dataset, 'Provisional days'),
         ],
       },
-      { question: 'Could a number tell about a single customer?', answers: protection(dataset) },
+      { question: 'Could a number reveal the usage of a single customer?', answers: protection(dataset) },
       {
         question: 'Could it offend or harm?',
-        answers: ['Rows have dates, names of models and numbers. No row has a text of a request or of an answer.'],
+        answers: ['Rows have dates, names of models and numbers. No row contains text from a request or an answer.'],
       },
     ],
   }
@@ -184,14 +185,14 @@ function composition(dataset: DatasetDescription, { records, disclosure }: Datas
 
 function joined({ joined_cells, dates_not_published }: DisclosureFile): string {
   return (
-    `Under the rule, ${joined_cells} numbers over all dates are part of \`other\` that would be named without it, and ` +
+    `Over all dates, ${joined_cells} numbers that would be named without the rule are part of \`other\`, and ` +
     `${dates_not_published} dates with public usage have no rows (\`${DISCLOSURE_FILE}\`).`
   )
 }
 
 function protection({ disclosure }: DatasetDescription): string[] {
   if (disclosure === undefined) {
-    return ['The publisher has not said whether a rule keeps numbers from telling about single customers.']
+    return ['The publisher has not said whether a rule keeps numbers from revealing single customers.']
   }
   return [disclosure.words.protection, disclosure.words.timing, disclosure.words.reading].filter((text) => text !== '')
 }
@@ -238,7 +239,7 @@ function preprocessing(dataset: DatasetDescription, { records }: DatasheetEviden
 }
 
 function notCounted(records: RecordCounts | undefined): Answer[] {
-  if (records === undefined) return ['This release was made of published rows, so it says nothing of records.']
+  if (records === undefined) return ['This release was made of published rows, so it has no record counts.']
   const counts = countsInWords(records)
   const all = counts.reduce((sum, [, count]) => sum + (typeof count === 'number' ? count : 0), 0)
   const inText = (count: Count) =>
@@ -262,7 +263,7 @@ function uses(dataset: DatasetDescription): DatasheetSection {
         question: 'What should it not be used for?',
         answers: [
           'Not for the usage of all gateways or of a provider: it has one gateway. Not for comparing how much text models of ' +
-            'different providers read and wrote: their tokens differ. Not for finding out what a customer used.',
+            'different providers read and wrote, because tokenizers differ. Do not use it to find out what a customer used.',
         ],
       },
       {
@@ -289,7 +290,7 @@ function distribution({ page, license, attribution, concept_doi, files }: Datase
       },
       {
         question: 'How is it cited?',
-        answers: [`By its release. \`CITATION.cff\` and \`citation.bib\` have the citation.${doi}`],
+        answers: [`By its release. The citation in each format: ${CITATION_FILES}.${doi}`],
       },
     ],
   }

@@ -6,7 +6,7 @@ import { DATASET_START } from '../../contract/utc-date.ts'
 import { renderBibtex } from './bibtex.ts'
 import { citationOf, citationSentence } from './citation.ts'
 import type { Caveat, DatasetDescription } from './describe.ts'
-import { CITATION_FORMATS } from './document-kinds.ts'
+import { CITATION_FILES } from './document-kinds.ts'
 
 export function renderReadme(dataset: DatasetDescription): string {
   const { publisher, license, files, fields, disclosure, tables } = dataset
@@ -61,13 +61,9 @@ ${markdownParagraph(citationSentence(dataset))}
 \`\`\`bibtex
 ${renderBibtex(dataset)}\`\`\`
 
-The same in other formats: ${OTHER_FORMATS}.
+The same in other formats: ${CITATION_FILES}.
 `
 }
-
-const OTHER_FORMATS = Object.entries(CITATION_FORMATS)
-  .map(([format, path]) => `\`${path}\` (${format})`)
-  .join(', ')
 
 function tableLine(name: string, { rows, start_date, end_date, provisional_from, content_hash }: TableOfPeriods) {
   return `- ${name}: ${rows} rows, dated ${start_date} to ${end_date}; those from ${provisional_from} on are provisional. Content hash \`${content_hash}\`.\n`

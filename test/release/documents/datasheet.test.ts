@@ -73,7 +73,9 @@ describe('the datasheet', () => {
   it('has bands alone under a rule', () => {
     const text = sheet(RULED, { records: BANDED, disclosure: DISCLOSURE })
     expect(answerTo('Which records are not in the numbers?', text)).toMatch(/model does not have|10 to 99/)
-    expect(text).toContain('100 to 999 numbers over all dates are part of `other`')
+    expect(text).toContain(
+      'Over all dates, 100 to 999 numbers that would be named without the rule are part of `other`',
+    )
     expect(text).toContain('fewer than 10 dates with public usage have no rows')
     expect(text).toContain('at least 5 customers have tokens in it')
     expect(text).toContain('A date that is published does not change.')
@@ -90,8 +92,8 @@ describe('the datasheet', () => {
 
   it('says so if a release was made of published rows, or if the publisher says nothing of a rule', () => {
     const text = sheet(manifestOf())
-    expect(text).toContain('This release was made of published rows, so it says nothing of records.')
-    expect(text).toContain('The publisher has not said whether a rule keeps numbers from telling')
+    expect(text).toContain('This release was made of published rows, so it has no record counts.')
+    expect(text).toContain('The publisher has not said whether a rule keeps numbers from revealing')
   })
 })
 
