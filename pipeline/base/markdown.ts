@@ -7,3 +7,8 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
 function cell(text: string): string {
   return text.replaceAll(/\s+/g, ' ').replaceAll('|', '\\|')
 }
+
+/** A text of one line as a paragraph: its begin makes no heading, quote, list, rule or block of code or HTML. */
+export function markdownParagraph(line: string): string {
+  return line.replace(/^(?=[#>*+<_-]|```|~~~)/, '\\')
+}

@@ -5,7 +5,7 @@ import type { Interview } from './interview.ts'
 
 const OPTIONAL = { flag: '', isOptional: true } as const
 
-/** Asks what only the publisher knows and a reviewer wants to. What is skipped stays missing, and the datasheet says so. */
+/** Asks for facts that only the publisher knows and a reviewer needs. What is skipped stays missing, and the datasheet says so. */
 export async function askDatasheet(publisher: Publisher, interview: Interview): Promise<Publisher> {
   const text =
     'A datasheet says who is counted and how the dataset is kept. Answer its questions now? (Enter skips one)'

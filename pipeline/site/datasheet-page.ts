@@ -38,5 +38,9 @@ function answerInHtml(answer: Answer): Html {
   if ('points' in answer) {
     return html`<ul>\n${answer.points.map(({ name, text }) => html`<li>${prose(`${name}: ${text}`)}</li>\n`)}</ul>\n`
   }
-  return table('Records of public usage', { words: ['Records'], numbers: ['How many'] }, answer.counts)
+  return table(
+    'Records that were read: counted, and not counted',
+    { words: ['Records'], numbers: ['How many'] },
+    answer.counts,
+  )
 }

@@ -177,8 +177,8 @@ function help({ disclosure }: DatasetDescription): Html {
   const isRuled = disclosure !== undefined && disclosure.statement !== 'none'
   const other = isRuled ? 'that the day, week or month does not name' : `outside its ${TOP_MODELS} largest`
   const gaps = isRuled
-    ? `, fewer than the ${TOP_MODELS} that are named, or tokens that would tell about single customers.`
-    : `, or fewer than the ${TOP_MODELS} that are named.`
+    ? ', at most as many as the last one named, or a number that would reveal the usage of a single customer.'
+    : ', or at most as many as the last one named.'
   return html`<section aria-labelledby="help-title">
 <h2 id="help-title">How to read this</h2>
 <dl>

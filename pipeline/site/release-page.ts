@@ -14,7 +14,7 @@ import { renderBibtex } from '../release/documents/bibtex.ts'
 import { citationSentence } from '../release/documents/citation.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
-import { DOCUMENT_KINDS, type DocumentKind } from '../release/documents/document-kinds.ts'
+import { documentKind } from '../release/documents/document-kinds.ts'
 import { FILE_KINDS } from '../release/documents/files.ts'
 import { countsInWords, inWords } from '../release/documents/record-counts.ts'
 import { schemaOrgDataset, toScriptJson } from '../release/documents/schema-org.ts'
@@ -107,12 +107,10 @@ function disclosureOf(disclosure: DatasetDescription['disclosure']): Html {
 `
 }
 
-const DOCUMENTS: Readonly<Record<string, DocumentKind>> = DOCUMENT_KINDS
-
 function fileTable(files: readonly Resource[]): Html {
   const rows = files.map(({ path, bytes, rows, sha256 }) => [
     html`<a href="${path}">${path}</a>`,
-    prose(FILE_KINDS[path]?.title ?? DOCUMENTS[path]?.title ?? ''),
+    prose(FILE_KINDS[path]?.title ?? documentKind(path)?.title ?? ''),
     html`<code class="hash">${sha256}</code>`,
     bytesElement(bytes),
     rows === undefined ? '' : formatInteger(rows),

@@ -18,13 +18,21 @@ function fieldsOf({ author, title, year, month, version, doi, url, note }: Citat
     month: MONTHS[Number(month) - 1] ?? '',
     publisher: `{{${latex(author)}}}`,
     version: `{${version}}`,
-    ...(doi !== undefined && { doi: `{${latex(doi)}}` }),
-    url: `{${url.replaceAll(/[{}\\]/g, encodeURIComponent)}}`,
+    ...(doi !== undefined && { doi: `{${verbatim(doi)}}` }),
+    url: `{${verbatim(url)}}`,
     note: `{${latex(note)}}`,
   }
 }
 
+/** Addresses are read as they are, without commands. */
+function verbatim(address: string): string {
+  return address.replaceAll(/[{}\\]/g, encodeURIComponent)
+}
+
+/** Braces are commands, because BibTeX counts braces even behind a backslash. */
 const SPECIAL: Record<string, string> = {
+  '{': '\\textbraceleft{}',
+  '}': '\\textbraceright{}',
   '\\': '\\textbackslash{}',
   '~': '\\textasciitilde{}',
   '^': '\\textasciicircum{}',

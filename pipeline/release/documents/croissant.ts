@@ -1,3 +1,4 @@
+import { doiUrl } from '../../contract/doi.ts'
 import { renderBibtex } from './bibtex.ts'
 import { citationOf } from './citation.ts'
 import { type DatasetDescription, describeInFull } from './describe.ts'
@@ -40,7 +41,7 @@ export function renderLiveCroissant(dataset: DatasetDescription, latest: string)
 }
 
 function about(dataset: DatasetDescription): Record<string, unknown> {
-  const { publisher } = dataset
+  const { publisher, doi } = dataset
   const organization = {
     '@type': 'sc:Organization',
     name: publisher.name,
@@ -61,7 +62,11 @@ function about(dataset: DatasetDescription): Record<string, unknown> {
     dateModified: dataset.as_of,
     inLanguage: 'en',
     keywords: dataset.keywords,
-    identifier: [`${dataset.name}/${dataset.release}`, dataset.content_hash],
+    identifier: [
+      ...(doi === undefined ? [] : [doiUrl(doi)]),
+      `${dataset.name}/${dataset.release}`,
+      dataset.content_hash,
+    ],
     creditText: dataset.attribution,
     citeAs: renderBibtex(dataset),
     ...responsibleUse(dataset),

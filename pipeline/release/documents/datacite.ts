@@ -27,7 +27,6 @@ export function renderDatacite(dataset: DatasetDescription): unknown {
     },
     publicationYear: year,
     subjects: keywords.map((subject) => ({ subject, lang: 'en' })),
-    contributors: [{ ...organization, contributorType: 'DataCollector' }],
     dates: [
       { date: as_of, dateType: 'Issued' },
       { date: `${start_date}/${end_date}`, dateType: 'Collected' },
@@ -49,7 +48,7 @@ export function renderDatacite(dataset: DatasetDescription): unknown {
       {
         rights: license.title,
         rightsUri: license.path,
-        rightsIdentifier: license.name.toLowerCase(),
+        rightsIdentifier: license.name,
         rightsIdentifierScheme: 'SPDX',
         schemeUri: 'https://spdx.org/licenses/',
         lang: 'en',

@@ -1,12 +1,16 @@
-import { markdownTable } from '../../base/markdown.ts'
+import { markdownParagraph, markdownTable } from '../../base/markdown.ts'
 import { counted, formatInteger } from '../../base/numbers.ts'
 import { DISCLOSURE_FILE, type DisclosureFile } from '../../contract/disclosure-file.ts'
 import type { DatasheetAnswers } from '../../contract/manifest.ts'
+import { oneLine } from '../../contract/one-line.ts'
 import { TOP_MODELS } from '../../contract/ranking.ts'
 import { QUALITY_FILE } from '../../contract/release-files.ts'
 import { percent } from '../../dataset/published-share.ts'
+import { citationOf } from './citation.ts'
 import { type Caveat, type DatasetDescription, VERSION_PARTS } from './describe.ts'
+import { CITATION_FILES } from './document-kinds.ts'
 import { type Count, countsInWords, type RecordCounts } from './record-counts.ts'
+import { COLLECTION } from './responsible-use.ts'
 
 /** What a release says of its records and its rule. Under a rule, all counts are bands. */
 export interface DatasheetEvidence {
@@ -47,9 +51,10 @@ export function datasheetSections(dataset: DatasetDescription, evidence: Datashe
 /** `datasheet.md` of a release. It never changes, so it says nothing of later releases. */
 export function renderDatasheet(dataset: DatasetDescription, evidence: DatasheetEvidence): string {
   const sections = datasheetSections(dataset, evidence)
-  return `# Datasheet: ${dataset.title}
+  const { title, abstract } = citationOf(dataset)
+  return `# Datasheet: ${title}
 
-${dataset.description}
+${markdownParagraph(abstract)}
 
 ${ABOUT} What the publisher says is quoted.
 
@@ -66,7 +71,7 @@ function inMarkdown({ question, answers }: DatasheetSection['questions'][number]
 }
 
 function answerInMarkdown(answer: Answer): string {
-  if (typeof answer === 'string') return `${answer}\n`
+  if (typeof answer === 'string') return `${markdownParagraph(answer)}\n`
   if ('publisher' in answer) return answer.publisher.trim().replaceAll(/^/gm, '> ').concat('\n')
   if ('points' in answer) return answer.points.map(({ name, text }) => `- **${name}.** ${text}\n`).join('')
   return markdownTable(['records', 'how many'], answer.counts)
@@ -103,19 +108,20 @@ function isRuled({ disclosure }: DatasetDescription): boolean {
 }
 
 function motivation(dataset: DatasetDescription): DatasheetSection {
-  const { name, url, contact, ror } = dataset.publisher
+  const { url, contact, ror } = dataset.publisher
+  const { author } = citationOf(dataset)
   const organization = ror === undefined ? '' : ` In the Research Organization Registry: ${ror}.`
   return {
     title: 'Motivation',
     questions: [
       { question: 'Why was the dataset made?', answers: [said(dataset, 'purpose')] },
-      { question: 'Who made it?', answers: [`${name}, ${url} (${contact}).${organization}`] },
+      { question: 'Who made it?', answers: [`${author}, ${url} (${oneLine(contact)}).${organization}`] },
       { question: 'Who pays for it?', answers: [said(dataset, 'funding')] },
     ],
   }
 }
 
-function composition(dataset: DatasetDescription, { disclosure }: DatasheetEvidence): DatasheetSection {
+function composition(dataset: DatasetDescription, { records, disclosure }: DatasheetEvidence): DatasheetSection {
   const { rows, days, start_date, end_date, tables, fields } = dataset
   const ofPeriods =
     tables === undefined
@@ -145,7 +151,7 @@ function composition(dataset: DatasetDescription, { disclosure }: DatasheetEvide
           ...caveat(dataset, 'One gateway'),
           said(dataset, 'selection'),
           `Usage of a model that the publisher's list of models does not have is withheld. ${
-            isRuled(dataset)
+            records !== undefined && 'withheld' in records
               ? 'The counts below say how much that is, as a range'
               : 'How much that is, and how much is private, is not published'
           }.`,
@@ -168,10 +174,10 @@ function composition(dataset: DatasetDescription, { disclosure }: DatasheetEvide
           ...caveat(dataset, 'Provisional days'),
         ],
       },
-      { question: 'Could a number tell about a single customer?', answers: protection(dataset) },
+      { question: 'Could a number reveal the usage of a single customer?', answers: protection(dataset) },
       {
         question: 'Could it offend or harm?',
-        answers: ['Rows have dates, names of models and numbers. No row has a text of a request or of an answer.'],
+        answers: ['Rows have dates, names of models and numbers. No row contains text from a request or an answer.'],
       },
     ],
   }
@@ -179,14 +185,14 @@ function composition(dataset: DatasetDescription, { disclosure }: DatasheetEvide
 
 function joined({ joined_cells, dates_not_published }: DisclosureFile): string {
   return (
-    `Under the rule, ${joined_cells} numbers over all dates are part of \`other\` that would be named without it, and ` +
+    `Over all dates, ${joined_cells} numbers that would be named without the rule are part of \`other\`, and ` +
     `${dates_not_published} dates with public usage have no rows (\`${DISCLOSURE_FILE}\`).`
   )
 }
 
 function protection({ disclosure }: DatasetDescription): string[] {
   if (disclosure === undefined) {
-    return ['The publisher has not said whether a rule keeps numbers from telling about single customers.']
+    return ['The publisher has not said whether a rule keeps numbers from revealing single customers.']
   }
   return [disclosure.words.protection, disclosure.words.timing, disclosure.words.reading].filter((text) => text !== '')
 }
@@ -198,10 +204,7 @@ function collection(dataset: DatasetDescription): DatasheetSection {
     questions: [
       {
         question: 'How was it collected?',
-        answers: [
-          'From raw usage logs of the gateway. Each request counts with the tokens that its record has.',
-          ...caveat(dataset, 'What counts'),
-        ],
+        answers: [COLLECTION, ...caveat(dataset, 'What counts')],
       },
       {
         question: 'Over what time?',
@@ -225,7 +228,7 @@ function preprocessing(dataset: DatasetDescription, { records }: DatasheetEviden
       { question: 'Which records are not in the numbers?', answers: notCounted(records) },
       {
         question: 'Are the raw logs kept?',
-        answers: [said(dataset, 'raw_logs'), 'They are not published.'],
+        answers: [said(dataset, 'raw_logs'), 'They are not part of this release.'],
       },
       {
         question: 'Which program made it?',
@@ -236,14 +239,15 @@ function preprocessing(dataset: DatasetDescription, { records }: DatasheetEviden
 }
 
 function notCounted(records: RecordCounts | undefined): Answer[] {
-  if (records === undefined) return ['This release was made of published rows, so it says nothing of records.']
+  if (records === undefined) return ['This release was made of published rows, so it has no record counts.']
   const counts = countsInWords(records)
   const all = counts.reduce((sum, [, count]) => sum + (typeof count === 'number' ? count : 0), 0)
   const inText = (count: Count) =>
     typeof count === 'string' || all === 0 ? String(count) : `${formatInteger(count)} (${percent(count / all)})`
+  const base = all === 0 ? '' : 'Shares are of the records in this table. '
   return [
     { counts: counts.map(([meaning, count]) => [meaning, inText(count)]) },
-    `\`${QUALITY_FILE}\` has the same for programs.`,
+    `${base}\`${QUALITY_FILE}\` has the same for programs.`,
   ]
 }
 
@@ -259,7 +263,7 @@ function uses(dataset: DatasetDescription): DatasheetSection {
         question: 'What should it not be used for?',
         answers: [
           'Not for the usage of all gateways or of a provider: it has one gateway. Not for comparing how much text models of ' +
-            'different providers read and wrote: their tokens differ. Not for finding out what a customer used.',
+            'different providers read and wrote, because tokenizers differ. Do not use it to find out what a customer used.',
         ],
       },
       {
@@ -282,11 +286,11 @@ function distribution({ page, license, attribution, concept_doi, files }: Datase
       },
       {
         question: 'Under which license?',
-        answers: [`${license.title}, ${license.path}. Credit it as: ${attribution}`],
+        answers: [`${license.title}, ${license.path}. Credit it as: ${oneLine(attribution)}`],
       },
       {
         question: 'How is it cited?',
-        answers: [`By its release. \`CITATION.cff\` and \`citation.bib\` have the citation.${doi}`],
+        answers: [`By its release. The citation in each format: ${CITATION_FILES}.${doi}`],
       },
     ],
   }
@@ -299,7 +303,7 @@ function maintenance(dataset: DatasetDescription): DatasheetSection {
   return {
     title: 'Maintenance',
     questions: [
-      { question: 'Who maintains it?', answers: [`${publisher.name} (${publisher.contact}).`] },
+      { question: 'Who maintains it?', answers: [`${citationOf(dataset).author} (${oneLine(publisher.contact)}).`] },
       {
         question: 'Is it updated and corrected?',
         answers: [

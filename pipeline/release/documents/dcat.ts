@@ -72,6 +72,7 @@ function describeSeries(dataset: DatasetDescription, series: string): Node {
     '@id': series,
     '@type': ['dcat:DatasetSeries', 'dcat:Dataset'],
     ...commonOf(dataset),
+    'dct:accrualPeriodicity': DAILY,
     ...(dataset.concept_doi !== undefined && { 'dct:identifier': doiUrl(dataset.concept_doi) }),
   }
 }
@@ -137,7 +138,6 @@ function commonOf(dataset: DatasetDescription): Node {
     'dct:publisher': agent(dataset),
     'dct:accessRights': PUBLIC,
     'dct:language': ENGLISH,
-    'dct:accrualPeriodicity': DAILY,
     'dcat:theme': TECHNOLOGY,
     'dcat:keyword': dataset.keywords.map(text),
     'dcat:contactPoint': contactPoint(dataset),

@@ -194,6 +194,9 @@ export const VERSION_PARTS: readonly (readonly [part: string, when: string])[] =
 
 const TOP_AND_REST = `Top ${TOP_MODELS} and the rest`
 
+export const UNNAMED =
+  'A model that a date does not name had no tokens, or at most as many as the last one named: do not read it as zero.'
+
 export const CAVEATS: readonly Caveat[] = [
   {
     name: 'Tokenizers differ',
@@ -211,7 +214,7 @@ export const CAVEATS: readonly Caveat[] = [
     name: TOP_AND_REST,
     text:
       `A date names at most ${TOP_MODELS} models; \`${OTHER}\` is the rest of the public models, may be the largest row, ` +
-      'and has no rank. A model that a date does not name had no tokens or fewer than those named: do not read it as zero.',
+      `and has no rank. ${UNNAMED}`,
   },
   {
     name: 'UTC',

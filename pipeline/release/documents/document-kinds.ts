@@ -15,7 +15,7 @@ export const DOCUMENT_KINDS = {
   'citation.bib': kind('application/x-bibtex; charset=utf-8', 'How to cite it, for BibTeX'),
   'citation.ris': kind('application/x-research-info-systems; charset=utf-8', 'How to cite it, for reference managers'),
   'citation.csl.json': kind('application/vnd.citationstyles.csl+json', 'How to cite it, for citation processors'),
-  'README.md': kind('text/markdown; charset=utf-8', 'What this page says, for whoever has the folder alone'),
+  'README.md': kind('text/markdown; charset=utf-8', 'The same as this page, for people who have only the folder'),
   'datasheet.md': kind(
     'text/markdown; charset=utf-8',
     'What a reviewer asks of a dataset, and what the publisher answers',
@@ -33,6 +33,16 @@ export const CITATION_FORMATS = {
   CFF: 'CITATION.cff',
   DataCite: 'datacite.json',
 } as const satisfies Record<string, DocumentPath>
+
+/** These files in words, with backquotes around their names. */
+export const CITATION_FILES = Object.entries(CITATION_FORMATS)
+  .map(([format, path]) => `\`${path}\` (${format})`)
+  .join(', ')
+
+/** What the document at a path of a release is. Undefined for other files. */
+export function documentKind(path: string): DocumentKind | undefined {
+  return Object.hasOwn(DOCUMENT_KINDS, path) ? DOCUMENT_KINDS[path as DocumentPath] : undefined
+}
 
 function kind(media_type: string, title: string): DocumentKind {
   return { media_type, title }

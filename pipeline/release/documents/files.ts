@@ -90,7 +90,7 @@ export const FILE_KINDS: Readonly<Record<string, FileKind>> = {
     content_type: 'application/json',
   },
   'disclosure.json': {
-    title: 'The rule that keeps numbers from telling about single customers, and since when',
+    title: 'The rule that keeps numbers from revealing single customers, and since when',
     format: 'json',
     content_type: 'application/json',
   },

@@ -1,25 +1,27 @@
 import { CHECKSUMS_FILE } from '../../base/checksums.ts'
-import { markdownTable } from '../../base/markdown.ts'
+import { markdownParagraph, markdownTable } from '../../base/markdown.ts'
+import { oneLine } from '../../contract/one-line.ts'
 import { firstDateOf } from '../../contract/tables.ts'
 import { DATASET_START } from '../../contract/utc-date.ts'
 import { renderBibtex } from './bibtex.ts'
-import { citationSentence } from './citation.ts'
+import { citationOf, citationSentence } from './citation.ts'
 import type { Caveat, DatasetDescription } from './describe.ts'
-import { CITATION_FORMATS } from './document-kinds.ts'
+import { CITATION_FILES } from './document-kinds.ts'
 
 export function renderReadme(dataset: DatasetDescription): string {
   const { publisher, license, files, fields, disclosure, tables } = dataset
   const hasRule = disclosure !== undefined && disclosure.statement !== 'none'
   const caveats = dataset.caveats.filter((caveat) => caveat !== disclosure?.caveat)
-  return `# ${dataset.title}
+  const { author, title, abstract } = citationOf(dataset)
+  return `# ${title}
 
-${dataset.description}
+${markdownParagraph(abstract)}
 
 - Release \`${dataset.release}\`, data version ${dataset.data_version}, form ${dataset.schema_version}. This folder never changes.
 - ${dataset.rows} rows on ${dataset.days} days, ${dataset.start_date} to ${dataset.end_date}${hasRule ? '' : `; provisional from ${dataset.provisional_from} on`}.
 - Content hash \`${dataset.content_hash}\`: the SHA-256 of the rows as CSV, the same for every format.
-${tables === undefined ? '' : tableLine('Weeks', tables.weekly) + tableLine('Months', tables.monthly)}- Publisher: ${publisher.name}, ${publisher.url} (${publisher.contact}).
-- Licence: [${license.title}](${license.path}). Credit it as: ${dataset.attribution}
+${tables === undefined ? '' : tableLine('Weeks', tables.weekly) + tableLine('Months', tables.monthly)}- Publisher: ${author}, ${publisher.url} (${oneLine(publisher.contact)}).
+- Licence: [${license.title}](${license.path}). Credit it as: ${oneLine(dataset.attribution)}
 
 ## Files
 
@@ -54,18 +56,14 @@ sha256sum --check ${CHECKSUMS_FILE}
 
 ## How to cite it
 
-${citationSentence(dataset)}
+${markdownParagraph(citationSentence(dataset))}
 
 \`\`\`bibtex
 ${renderBibtex(dataset)}\`\`\`
 
-The same in other formats: ${OTHER_FORMATS}.
+The same in other formats: ${CITATION_FILES}.
 `
 }
-
-const OTHER_FORMATS = Object.entries(CITATION_FORMATS)
-  .map(([format, path]) => `\`${path}\` (${format})`)
-  .join(', ')
 
 function tableLine(name: string, { rows, start_date, end_date, provisional_from, content_hash }: TableOfPeriods) {
   return `- ${name}: ${rows} rows, dated ${start_date} to ${end_date}; those from ${provisional_from} on are provisional. Content hash \`${content_hash}\`.\n`

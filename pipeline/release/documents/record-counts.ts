@@ -11,18 +11,22 @@ import { QUALITY_FILE } from '../../contract/release-files.ts'
 export type Count = number | Band
 const Count = z.union([z.int().nonnegative(), Band])
 
-/** `records` of `quality.json`: where the records of public usage went, by reason. Early releases lack some reasons. */
+/**
+ * `records` of `quality.json`: where the records that were read went, by reason. Private and, without a rule, withheld
+ * records have no count of their own, but rejected, repeated and late ones are counted whoever they belong to. Early
+ * releases lack some reasons.
+ */
 export const RecordCounts = z.record(z.string(), z.union([Count, z.record(z.string(), Count)]))
 export type RecordCounts = z.infer<typeof RecordCounts>
 
 const MEANINGS: Readonly<Record<string, string>> = {
   published: 'counted',
   duplicates: 'delivered again, counted once',
-  left_out: 'served by no provider, or a repeat of others',
-  archived_date: 'late for a day that was closed',
+  left_out: 'not served by any provider, or a repeat of other records',
+  archived_date: 'too late: the day was archived',
   withheld: 'of a model that the list of models does not have',
   before_dataset_start: 'before the dataset begins',
-  not_yet_complete: 'of a day that was not over',
+  not_yet_complete: 'of a day that had not ended',
 }
 
 /** What is counted, in words. Records that are counted come first, those that were rejected last. */

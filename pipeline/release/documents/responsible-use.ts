@@ -1,4 +1,4 @@
-import { type Caveat, type DatasetDescription, PROVISIONAL, SYNTHETIC_NOTICE } from './describe.ts'
+import { type Caveat, type DatasetDescription, PROVISIONAL, SYNTHETIC_NOTICE, UNNAMED } from './describe.ts'
 
 /** The vocabulary for responsible AI that these fields are from. */
 export const RAI = 'http://mlcommons.org/croissant/RAI/1.0'
@@ -12,7 +12,7 @@ export function responsibleUse(dataset: DatasetDescription): Record<string, unkn
     'rai:dataCollection': synthetic ? `${SYNTHETIC_NOTICE} ${COLLECTION}` : COLLECTION,
     'rai:dataCollectionType': 'Passive Data Collection',
     'rai:dataCollectionTimeFrame': [start_date, end_date],
-    'rai:dataCollectionRawData': 'Request logs of the gateway. They are not published.',
+    'rai:dataCollectionRawData': 'Usage records of the gateway. They are not part of this release.',
     'rai:dataCollectionMissingData': sentences(reading || UNNAMED, ABSENT),
     'rai:dataPreprocessingProtocol': method,
     'rai:dataUseCases': [USE, MISUSE],
@@ -32,17 +32,15 @@ function sentences(...texts: (string | undefined)[]): string {
   return texts.filter((text) => text !== undefined && text !== '').join(' ')
 }
 
-const COLLECTION =
-  'Requests to language models go through a gateway, which logs each with its model and its numbers of tokens. The dataset ' +
-  'sums these logs.'
-const UNNAMED = 'A model that a date does not name had no tokens or fewer than those named: do not read it as zero.'
+/** Where the numbers come from. Sources may have sums instead of requests. */
+export const COLLECTION = 'From usage records of the gateway: logs of requests, or sums of them.'
 const ABSENT = '`coverage.json` beside the releases lists the dates without rows, with the reason of each.'
 const USE =
   'Shares of the named models, and trends of one model, on this gateway over time; rankings of models by date, week or month.'
 const MISUSE =
   'Not for comparing amounts of text between providers, because tokenizers differ; not for numbers of requests or users; ' +
   'not for usage outside of this gateway.'
-const BIAS = 'The dataset describes the users of one gateway, who are no sample of all users of language models.'
+const BIAS = 'The dataset describes the users of one gateway, who are not a sample of all users of language models.'
 const NO_PERSONS =
   'A row has a date, a model and a number of tokens. No row has a prompt, a response or a field about a person.'
 const UNPROTECTED = 'Whether a number may be the usage of a single customer is not said.'

@@ -31,8 +31,14 @@ export function schemaOrgDataset(dataset: DatasetDescription, release: string): 
       citation.content_hash,
       `${dataset.name}/${citation.version}`,
     ],
-    ...(concept_doi !== undefined && { isPartOf: { '@type': 'Dataset', '@id': doiUrl(concept_doi) } }),
-
+    ...(concept_doi !== undefined && {
+      isPartOf: {
+        '@type': 'Dataset',
+        '@id': doiUrl(concept_doi),
+        name: dataset.title,
+        description: publisher.description,
+      },
+    }),
     license: dataset.license.path,
     creditText: dataset.attribution,
     isAccessibleForFree: true,

@@ -63,7 +63,6 @@ const Datacite = z.strictObject({
   }),
   publicationYear: z.string().regex(/^\d{4}$/),
   subjects: z.array(z.strictObject({ subject: z.string(), lang: z.literal('en') })),
-  contributors: z.array(Organization.extend({ contributorType: z.literal('DataCollector') })),
   dates: z.array(z.strictObject({ date: z.string(), dateType: z.enum(['Issued', 'Collected']) })),
   language: z.literal('en'),
   alternateIdentifiers: z.array(
@@ -84,7 +83,7 @@ const Datacite = z.strictObject({
     z.strictObject({
       rights: z.string(),
       rightsUri: z.url(),
-      rightsIdentifier: z.literal('cc-by-4.0'),
+      rightsIdentifier: z.literal('CC-BY-4.0'),
       rightsIdentifierScheme: z.literal('SPDX'),
       schemeUri: z.url(),
       lang: z.literal('en'),
@@ -146,13 +145,16 @@ function readRis(text: string): Map<string, string[]> {
 function readBibtex(text: string, name: string): string | undefined {
   const value = new RegExp(`^  ${name} = (.*?),?$`, 'm').exec(text)?.[1]?.replaceAll(/^\{+(?=.)|\}+$/g, '')
   const named = value?.replaceAll(
-    /\\text(backslash|asciitilde|asciicircum|asciigrave)\{\}/g,
+    /\\text(backslash|asciitilde|asciicircum|asciigrave|braceleft|braceright)\{\}/g,
     (_, each: string) => TEX[each] ?? '',
   )
-  return named?.replaceAll(/\\([{}&%$#_])/g, '$1')
+  return named?.replaceAll(/\\([&%$#_])/g, '$1')
 }
 
-const TEX: Record<string, string> = { backslash: '\\', asciitilde: '~', asciicircum: '^', asciigrave: '`' }
+const TEX: Record<string, string> = {
+  ...{ backslash: '\\', asciitilde: '~', asciicircum: '^', asciigrave: '`' },
+  ...{ braceleft: '{', braceright: '}' },
+}
 
 /** Where each format leads, under its name. */
 function addresses(dataset: ReturnType<typeof described>): Record<string, unknown> {
@@ -190,6 +192,9 @@ describe('every citation of a release', () => {
     expect({ doi, url }).toEqual({ doi: DOI, url: PAGE })
     const concept = { relationType: 'IsVersionOf', relatedIdentifier: CONCEPT_DOI, relatedIdentifierType: 'DOI' }
     expect(relatedIdentifiers).toEqual([{ ...concept, resourceTypeGeneral: 'Dataset' }])
+    expect(renderCroissant(dataset)).toMatchObject({ identifier: expect.arrayContaining([`https://doi.org/${DOI}`]) })
+    const whole = { name: PUBLISHER.title, description: PUBLISHER.description }
+    expect(schemaOrgDataset(dataset, '')).toMatchObject({ isPartOf: whole })
   })
 
   it('gives back names and titles with every special character, on one line', () => {

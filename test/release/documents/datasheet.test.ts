@@ -4,6 +4,7 @@ import type { DisclosureFile } from '../../../pipeline/contract/disclosure-file.
 import { DatasheetAnswers, type Manifest } from '../../../pipeline/contract/manifest.ts'
 import { type DatasheetEvidence, renderDatasheet } from '../../../pipeline/release/documents/datasheet.ts'
 import { describeDataset } from '../../../pipeline/release/documents/describe.ts'
+import { renderReadme } from '../../../pipeline/release/documents/readme.ts'
 import { datasheetPage } from '../../../pipeline/site/datasheet-page.ts'
 import { manifestOf, PUBLISHER } from '../../support/manifest.ts'
 import { faultsOf, rankingRow, siteFacts, tableRows, textOf } from '../../support/site.ts'
@@ -48,12 +49,23 @@ describe('the datasheet', () => {
     expect(text.replace(/has not said whether a rule/, '')).not.toContain('has not said')
   })
 
+  it.each([renderDatasheet, renderReadme])('has no heading from the words of the publisher: %o', (render) => {
+    const trap = (text: string) => `\n# ${text}\r\n\n## Motivation\n`
+    const { name, title, contact, description } = PUBLISHER
+    const publisher = { ...PUBLISHER, name: trap(name), title: trap(title), contact: trap(contact) }
+    const manifest = manifestOf({ publisher: { ...publisher, description: trap(description) } })
+    const trapped = render({ ...describeDataset(manifest), attribution: trap('Acme') }, {})
+    const headings = (text: string) => text.split(/[\r\n]+/).filter((line) => line.startsWith('#'))
+    expect(headings(trapped).slice(1)).toEqual(headings(render(describeDataset(manifestOf()), {})).slice(1))
+  })
+
   it('has exact counts with shares without a rule, and does not say how much is withheld', () => {
     const text = sheet(manifestOf({ disclosure: 'none' }), { records: EXACT })
     expect(answerTo('Which records are not in the numbers?', text)).toContain(
       '| counted | 997,000 (99.70 %) |\n| delivered again, counted once | 2,000 (0.20 %) |\n',
     )
     expect(text).toContain('rejected: invalid timestamp | 1,000 (0.10 %)')
+    expect(text).toContain('Shares are of the records in this table.')
     expect(text).toContain('How much that is, and how much is private, is not published.')
     expect(text).toContain('No disclosure control was applied')
   })
@@ -61,17 +73,27 @@ describe('the datasheet', () => {
   it('has bands alone under a rule', () => {
     const text = sheet(RULED, { records: BANDED, disclosure: DISCLOSURE })
     expect(answerTo('Which records are not in the numbers?', text)).toMatch(/model does not have|10 to 99/)
-    expect(text).toContain('100 to 999 numbers over all dates are part of `other`')
+    expect(text).toContain(
+      'Over all dates, 100 to 999 numbers that would be named without the rule are part of `other`',
+    )
     expect(text).toContain('fewer than 10 dates with public usage have no rows')
     expect(text).toContain('at least 5 customers have tokens in it')
     expect(text).toContain('A date that is published does not change.')
-    expect(text).not.toMatch(/restatements\.json| %\) \|/)
+    expect(text).not.toMatch(/restatements\.json| %\) \||Shares are of/)
+  })
+
+  it('says how much is withheld only where a count of it is below', () => {
+    const { withheld: _, ...older } = BANDED
+    for (const records of [undefined, older]) {
+      expect(sheet(RULED, { records })).toContain('How much that is, and how much is private, is not published.')
+    }
+    expect(sheet(RULED, { records: BANDED })).toContain('The counts below say how much that is, as a range.')
   })
 
   it('says so if a release was made of published rows, or if the publisher says nothing of a rule', () => {
     const text = sheet(manifestOf())
-    expect(text).toContain('This release was made of published rows, so it says nothing of records.')
-    expect(text).toContain('The publisher has not said whether a rule keeps numbers from telling')
+    expect(text).toContain('This release was made of published rows, so it has no record counts.')
+    expect(text).toContain('The publisher has not said whether a rule keeps numbers from revealing')
   })
 })
 
@@ -82,7 +104,10 @@ it('the page has the same answers, escaped, and links to the release', () => {
   expect(text).toContain('<blockquote>\n<p>Our answer on users.\n# &lt;b&gt;users&lt;/b&gt;</p>\n</blockquote>')
   expect(text).toContain('<p>One.</p>\n<p>Two.</p>')
   expect(textOf(text)).toContain('The publisher has not said who pays for it.')
-  expect(tableRows(text, 'Records of public usage')).toContainEqual(['delivered again, counted once', '2,000 (0.20 %)'])
+  expect(tableRows(text, 'Records that were read: counted, and not counted')).toContainEqual([
+    'delivered again, counted once',
+    '2,000 (0.20 %)',
+  ])
   expect(text).toContain(`href="${facts.release}"`)
   expect(faultsOf(text)).toEqual([])
 })

@@ -70,7 +70,7 @@ describe('each document of a release', () => {
       expect(text, path).toContain('at least 5 customers have tokens in it')
       expect(text, path).toContain('A date is published 3 days after its end')
       expect(text, path).not.toMatch(/is provisional until|provisional from/)
-      expect(text, path).not.toContain('fewer than those named')
+      expect(text, path).not.toContain('at most as many as the last one named')
     }
   })
 

@@ -134,10 +134,21 @@ describe('citation.bib', () => {
   it('escapes all special characters of TeX', () => {
     const text = renderBibtex(describeDataset(manifestOf({ publisher: HOSTILE })))
     expect(text).toContain(
-      'author = {{A \\& B \\{C\\} \\textbackslash{} "D" \\% \\# 100\\_\\$ \\textasciitilde{}\\textasciicircum{} ',
+      'author = {{A \\& B \\textbraceleft{}C\\textbraceright{} \\textbackslash{} "D" \\% \\# 100\\_\\$ \\textasciitilde{}\\textasciicircum{} ',
     )
-    const unescaped = text.replaceAll(/\\[{}]/g, '')
-    expect(unescaped.split('{').length).toBe(unescaped.split('}').length)
+  })
+
+  it.each(['{', '}', '}{', '\\{'])('has balanced braces with %s in a name and a title', (brace) => {
+    const publisher = { ...PUBLISHER, name: `Acme ${brace}`, title: `${brace} tokens` }
+    const text = renderBibtex(describeDataset(manifestOf({ publisher })))
+    const depths = [...text.matchAll(/[{}]/g)].map((_, position, all) =>
+      all.slice(0, position + 1).reduce((depth, [each]) => depth + (each === '{' ? 1 : -1), 0),
+    )
+    expect(depths.indexOf(0)).toBe(depths.length - 1)
+  })
+
+  it('has the DOI as it is, without the escapes of TeX', () => {
+    expect(renderBibtex(describeDataset(MANIFEST, '10.1234/a_b'))).toContain('  doi = {10.1234/a_b},\n')
   })
 })
 
