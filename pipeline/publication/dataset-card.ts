@@ -1,4 +1,4 @@
-import { markdownTable } from '../base/markdown.ts'
+import { markdownParagraph, markdownTable } from '../base/markdown.ts'
 import { toYaml, type YamlDocument } from '../base/yaml.ts'
 import { oneLine } from '../contract/one-line.ts'
 import { renderBibtex } from '../release/documents/bibtex.ts'
@@ -33,7 +33,7 @@ ${toYaml(frontMatter(dataset, tables))}---
 
 # ${oneLine(dataset.title)}
 
-${oneLine(dataset.description)}
+${markdownParagraph(oneLine(dataset.description))}
 
 This is release \`${release}\`, data version ${dataset.data_version}. Its page, with all files and their checksums, is
 <${dataset.page}>. \`manifest.json\` is that of the release.

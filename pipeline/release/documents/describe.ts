@@ -77,7 +77,7 @@ function methodOf(manifest: Manifest): string {
   const periods =
     manifest.tables === undefined ? '' : ' Weeks and months are ranked in the same way, by their own sums.'
   return (
-    'Raw request logs are read whole; broken records are rejected and counted, repeated ones counted once; prompt and ' +
+    'Raw usage logs are read whole; broken records are rejected and counted, repeated ones counted once; prompt and ' +
     `completion tokens are summed by UTC date and model; ${named}, all others are summed in \`${OTHER}\`.${periods}`
   )
 }

@@ -9,7 +9,8 @@ import { QUALITY_FILE } from '../../contract/release-files.ts'
 
 /** A number, or a band under a disclosure rule. */
 export type Count = number | Band
-const Count = z.union([z.int().nonnegative(), Band])
+/** Rolled-up files may stand for more requests than 2^53. */
+const Count = z.union([z.number().nonnegative(), Band])
 
 /**
  * `records` of `quality.json`: where the records that were read went, by reason. Private and, without a rule, withheld
