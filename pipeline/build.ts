@@ -192,8 +192,8 @@ export async function build(
     const protection = protectionOf(sources)
     const facts = contributorFacts(sources)
     const control = await openControl(sources.disclosure, { ...kept, protection, facts, current, accepted })
-    const told = { publisher, conceptDoi: synthetic ? undefined : await readConceptDoi(dataDir) }
-    const intake = { config, asOf, sources, synthetic, ...told, reread, control, mayFollowSample: !synthetic }
+    const credit = { publisher, conceptDoi: synthetic ? undefined : await readConceptDoi(dataDir) }
+    const intake = { config, asOf, sources, synthetic, ...credit, reread, control, mayFollowSample: !synthetic }
     const opened = await openEngine(workspace, intake, effects)
     const isPlain = !synthetic && !dryRun && !newChain && control.dates === undefined && accepted.length === 0
     const readBasis = async () => (isPlain ? basisOf(workspace, { ...intake, ...opened }) : undefined)

@@ -8,9 +8,7 @@ import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
 
 export const deposit = new Command('deposit')
-  .description(
-    'Deposit a release at Zenodo or another InvenioRDM repository, so that it has a DOI. Run it again to go on.',
-  )
+  .description('Upload a release to Zenodo or another InvenioRDM repository as a record. Run it again to go on.')
   .argument('[release]', 'its name, as releases/index.json has it; the current one by default')
   .option('--repository <url>', 'its address (default: that of DATA_DIR/deposits.json, or else https://zenodo.org)')
   .option('--token-file <file>', 'the file with your token of the repository (default: DEPOSIT_TOKEN_FILE)')
@@ -40,10 +38,10 @@ Settings (environment): DATA_DIR, PUBLIC_DIR, DEPOSIT_TOKEN_FILE. More: docs/dep
   })
 
 function describe(summary: DepositSummary): string {
-  const { outcome, release, repository, trial, doi, concept_doi, url, files, bytes } = summary
+  const { outcome, release, repository, trial, doi, concept_doi, url, next, files, bytes } = summary
   const headlines = {
     published: `deposited ${release} at ${repository}`,
-    drafted: `made a draft of ${release} at ${repository}; it is not published, and the next make deposit does that`,
+    drafted: `made a draft of ${release} at ${repository}; it is not published yet`,
     unchanged: `${release} is deposited at ${repository} already; nothing was done`,
     would_deposit: `dry run: ${release} would be deposited at ${repository}; nothing was sent`,
   }
@@ -52,6 +50,7 @@ function describe(summary: DepositSummary): string {
     ...(concept_doi === null ? [] : [`concept   ${concept_doi}, which always leads to the newest release`]),
     ...(url === null ? [] : [`page      ${url}`]),
     `files     ${counted(files.length, 'file')}, ${formatBytes(bytes)}`,
+    ...(next === null ? [] : [`publish   ${next}`]),
     ...(outcome === 'published'
       ? [trial ? 'trial     its DOI is not published' : 'next      make build publishes the DOI']
       : []),

@@ -121,14 +121,18 @@ const REPUBLISHED =
 
 /** What a withdrawal does not reach. */
 async function describeDeposits({ dataDir }: PipelineConfig, releases: readonly ReleaseName[]): Promise<string> {
-  const { readDeposits } = await import('../release/deposits.ts')
+  const { newestDeposit, readDeposits } = await import('../release/deposits.ts')
   const deposits = await readDeposits(dataDir)
+  if (deposits === undefined) return ''
+  const { repository, concept_doi } = deposits
+  const [newest = ''] = newestDeposit(deposits) ?? []
   const lines = releases.flatMap((release) => {
-    const { state, doi } = deposits?.releases[release] ?? {}
-    return state === 'published'
-      ? [`  deposit   doi:${doi} stays at ${deposits?.repository}; see docs/deposit.md\n`]
-      : []
+    const { state, doi } = deposits.releases[release] ?? {}
+    return state === 'published' ? [`  deposit   doi:${doi} stays at ${repository}; see docs/deposit.md\n`] : []
   })
+  if (concept_doi !== null && releases.includes(newest)) {
+    lines.push(`  concept   doi:${concept_doi} leads to the record of ${newest} until another release is deposited\n`)
+  }
   return lines.join('')
 }
 

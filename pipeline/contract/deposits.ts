@@ -26,7 +26,7 @@ export const Deposit = z
   })
 export type Deposit = z.infer<typeof Deposit>
 
-/** `DATA_DIR/deposits.json`: what `make deposit` has done, noted after each answer of the repository. */
+/** `DATA_DIR/deposits.json`: what `make deposit` has done, noted after each step that makes, describes or publishes a record. */
 export const Deposits = z.strictObject({
   repository: RepositoryUrl.describe('The address of the repository. All releases go to the same one.'),
   concept_id: z.string().min(1).nullable().describe('What the repository calls all versions together.'),
@@ -41,6 +41,16 @@ export const PublishedDois = z.strictObject({
   repository: RepositoryUrl,
   /** Always leads to the newest release that is deposited. `null` if the repository makes none. */
   concept_doi: Doi.nullable(),
-  releases: z.array(z.strictObject({ release: ReleaseName, doi: Doi, url: WebUrl })).min(1),
+  releases: z
+    .array(
+      z.strictObject({
+        release: ReleaseName,
+        doi: Doi,
+        url: WebUrl,
+        /** Only if `releases/index.json` calls the release withdrawn. The record may still have its files. */
+        withdrawn: z.literal(true).optional(),
+      }),
+    )
+    .min(1),
 })
 export type PublishedDois = z.infer<typeof PublishedDois>

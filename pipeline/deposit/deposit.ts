@@ -33,6 +33,8 @@ export interface DepositSummary {
   doi: Doi | null
   concept_doi: Doi | null
   url: string | null
+  /** The command that publishes a draft; null of all else. */
+  next: string | null
   files: Pick<DepositedFile, 'key' | 'bytes' | 'md5'>[]
   bytes: number
   /** Only of a dry run. */
@@ -75,7 +77,8 @@ export async function deposit(
     state.checkIsNewest(release)
     const repository = new Repository(url, await readToken(tokenFile ?? config.depositTokenFile), effects.signal)
     const { report } = effects
-    await persist((onStep) => carryOut({ repository, state, released, publish, report, onStep }), effects, pause)
+    const work = (onStep: () => void) => carryOut({ repository, state, released, publish, report, onStep })
+    await persist(work, effects, { pause, next: () => state.commandFor(release, { publish }) })
     return summarize(publish ? 'published' : 'drafted', released, state)
   } finally {
     await locked.release()
@@ -91,7 +94,8 @@ function summarize(
   const { repository, concept_doi } = state.deposits
   const listed = files.map(({ key, bytes, md5 }) => ({ key, bytes, md5 }))
   const trial = isTrial(repository)
-  return { outcome, release, repository, trial, doi, concept_doi, url, files: listed, bytes }
+  const next = outcome === 'drafted' ? state.commandFor(release, { publish: true }) : null
+  return { outcome, release, repository, trial, doi, concept_doi, url, next, files: listed, bytes }
 }
 
 async function lockDeposits(dataDir: string, { files }: Effects): Promise<Lock> {
@@ -112,8 +116,9 @@ async function lockDeposits(dataDir: string, { files }: Effects): Promise<Lock> 
 async function persist(
   work: (onStep: () => void) => Promise<void>,
   { signal, report }: Effects,
-  pause: Pause,
+  { pause, next }: { pause: Pause; next: () => string },
 ): Promise<void> {
+  const stopped = () => new BuildError(`stopped; to go on: ${next()}`)
   let failures = 0
   const onStep = () => {
     failures = 0
@@ -125,7 +130,7 @@ async function persist(
       if (signal.aborted) throw stopped()
       if (!(error instanceof PassingError)) throw error
       const wait = Math.max(WAITS_MS[failures] ?? Number.POSITIVE_INFINITY, error.waitMs)
-      if (wait > LONGEST_WAIT_MS) throw new BuildError(`${error.message}; the next make deposit goes on from here`)
+      if (wait > LONGEST_WAIT_MS) throw new BuildError(`${error.message}; to go on: ${next()}`)
       failures += 1
       report({ kind: 'notice', message: `${error.message}; trying again in ${counted(wait / 1000, 'second')}` })
       await pause(wait, signal).catch((interrupted: unknown) => {
@@ -133,8 +138,4 @@ async function persist(
       })
     }
   }
-}
-
-function stopped(): BuildError {
-  return new BuildError('stopped; the next make deposit goes on from here')
 }

@@ -6,7 +6,15 @@ import { jsonIfAny } from '../base/json.ts'
 import { Doi } from '../contract/doi.ts'
 import type { RecordBody } from './metadata.ts'
 
-const Pids = z.looseObject({ doi: z.looseObject({ identifier: Doi }).optional() }).default({})
+/** Drafts of the web form may have an empty identifier: they have no DOI yet. */
+const Pids = z
+  .looseObject({
+    doi: z
+      .looseObject({ identifier: z.union([z.literal(''), Doi]).default('') })
+      .optional()
+      .transform((doi) => (doi?.identifier === '' ? undefined : doi)),
+  })
+  .default({ doi: undefined })
 
 /** A record or a draft, as far as it is read here. Drafts have `errors` if their metadata cannot be published. */
 const Answer = z.object({
@@ -29,7 +37,7 @@ const StoredFile = z.object({
 export type StoredFile = z.infer<typeof StoredFile>
 
 const FileList = z.object({ entries: z.array(StoredFile) })
-const Hits = z.object({ hits: z.object({ hits: z.array(Answer) }) })
+const Hits = z.object({ hits: z.object({ hits: z.array(z.unknown()) }) })
 const Refusal = z.object({
   message: z.string().optional(),
   errors: z.array(z.object({ field: z.string(), messages: z.array(z.string()) })).default([]),
@@ -50,6 +58,9 @@ export class PassingError extends Error {
  */
 const ACCEPT = 'application/vnd.inveniordm.v1+json, application/json;q=0.9'
 
+/** Longer than a search index usually takes to have a new draft. */
+const SEARCHABLE_MS = 10_000
+
 interface Sent {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
@@ -59,7 +70,7 @@ interface Sent {
 
 /**
  * The REST API of InvenioRDM (https://inveniordm.docs.cern.ch/reference/rest_api_drafts_records/). Each method is one
- * request. Throws `PassingError` if it is worth to try again, `BuildError` for a refusal, with what the server says.
+ * request. Throws `PassingError` if it is worth trying again, `BuildError` for a refusal, with what the server says.
  */
 export class Repository {
   readonly url: string
@@ -82,14 +93,24 @@ export class Repository {
     return this.#askIfAny(Answer, { method: 'GET', path: `/api/records/${encodeURIComponent(id)}` })
   }
 
-  /** Own drafts and records by a field: all versions, or the newest of each record or draft. */
+  /**
+   * Own drafts and records by a field: all versions, or the newest of each record or draft. Leaves out what is not like a
+   * record of this project, such as an unfinished draft of the web form.
+   */
   async own(field: string, value: string, { allversions }: { allversions: boolean }): Promise<RepositoryRecord[]> {
     const words = new URLSearchParams({ q: `${field}:"${value}"`, allversions: `${allversions}`, size: '25' })
-    return (await this.#ask(Hits, { method: 'GET', path: `/api/user/records?${words}` })).hits.hits
+    const { hits } = await this.#ask(Hits, { method: 'GET', path: `/api/user/records?${words}` })
+    return hits.hits.flatMap((hit) => Answer.safeParse(hit).data ?? [])
   }
 
-  create(body: RecordBody): Promise<RepositoryRecord> {
-    return this.#ask(Answer, { method: 'POST', path: '/api/records', json: body })
+  /** If its answer is lost, the next try waits until a search can find the draft. */
+  async create(body: RecordBody): Promise<RepositoryRecord> {
+    try {
+      return await this.#ask(Answer, { method: 'POST', path: '/api/records', json: body })
+    } catch (error) {
+      if (!(error instanceof PassingError)) throw error
+      throw new PassingError(error.message, Math.max(error.waitMs, SEARCHABLE_MS))
+    }
   }
 
   /** A draft of the next version, without files. */
@@ -154,13 +175,17 @@ export class Repository {
 
   /** The text of the answer; undefined if its status is among `missing`. */
   async #request(sent: Sent, missing: readonly number[] = []): Promise<string | undefined> {
-    let response: Response
+    let response: Response | undefined
     let text: string
     try {
       response = await this.#fetch(sent)
       text = await response.text()
     } catch (error) {
       this.#signal.throwIfAborted()
+      // Network errors have a cause. Without one, the request itself is wrong and was not sent.
+      if (response === undefined && error instanceof TypeError && error.cause === undefined) {
+        throw this.#failure(sent, `cannot be sent: ${error.message}`)
+      }
       throw new PassingError(this.#say(sent, `got no answer: ${why(error)}`))
     }
     if (missing.includes(response.status)) return undefined
@@ -200,13 +225,22 @@ export class Repository {
     return this.#failure(sent, said + hint)
   }
 
+  /** An error with what the server says about a draft. */
+  refusal(what: string, errors: RepositoryRecord['errors']): BuildError {
+    return new BuildError(this.#withoutToken([what, ...errors.map(describeError)].join('\n')))
+  }
+
   #failure(sent: Sent, what: string): BuildError {
     return new BuildError(this.#say(sent, what))
   }
 
-  /** A server may repeat what it was sent. */
   #say({ method, path }: Sent, what: string): string {
-    return `${method} ${this.url}${path.split('?')[0]} ${what}`.replaceAll(this.#token, '…')
+    return this.#withoutToken(`${method} ${this.url}${path.split('?')[0]} ${what}`)
+  }
+
+  /** A server may repeat what it was sent. */
+  #withoutToken(text: string): string {
+    return text.replaceAll(this.#token, '…')
   }
 }
 
@@ -219,7 +253,7 @@ export function filePath(id: string, key: string): string {
 }
 
 /** `  metadata.title: Missing data for required field.` */
-export function describeError({ field, messages }: { field: string; messages: readonly string[] }): string {
+function describeError({ field, messages }: { field: string; messages: readonly string[] }): string {
   return `  ${field}: ${messages.join('; ')}`
 }
 

@@ -5,7 +5,7 @@ import { type Files, replaceFile } from '../base/files.ts'
 import { parseFlag, toJson } from '../base/json.ts'
 import { type Deposit, type Deposits, RepositoryUrl } from '../contract/deposits.ts'
 import type { ReleaseName } from '../contract/manifest.ts'
-import { DEPOSITS_FILE, readDeposits } from '../release/deposits.ts'
+import { DEPOSITS_FILE, newestDeposit, readDeposits } from '../release/deposits.ts'
 
 const DEFAULT_REPOSITORY = 'https://zenodo.org'
 
@@ -24,14 +24,18 @@ export function isTrial(repository: string): boolean {
 export async function chooseRepository(dataDir: string, given: string | undefined): Promise<string> {
   if (given === undefined) return (await readDeposits(dataDir))?.repository ?? DEFAULT_REPOSITORY
   const url = parseFlag('--repository', RepositoryUrl, given)
-  const { protocol, hostname, username, search, hash } = new URL(url)
-  if (username !== '' || search !== '' || hash !== '')
+  const { protocol, hostname, username, password, search, hash } = new URL(url)
+  if ([username, password, search, hash].some((part) => part !== '')) {
     throw new CliError('--repository has more than a host and a path')
+  }
   if (protocol === 'https:' || LOOPBACK.test(hostname)) return url
   throw new CliError(`--repository ${url} has no https://, so the token could be read on the way`)
 }
 
-/** The file of deposits of one repository: the only thing that is remembered. It is replaced after each step. */
+/**
+ * The file of deposits of one repository: the only thing that is remembered. It is replaced after
+ * each step that makes, describes or publishes a record.
+ */
 export class DepositState {
   readonly path: string
   readonly #files: Files
@@ -71,9 +75,18 @@ export class DepositState {
 
   /** The deposited release before which no version can be put any more. */
   newestPublished(): [ReleaseName, Deposit] | undefined {
-    return Object.entries(this.#deposits.releases)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .findLast(([, { state }]) => state === 'published')
+    return newestDeposit(this.#deposits)
+  }
+
+  /**
+   * The command that goes on with a release at this repository. Without `--repository` it would be that of
+   * `deposits.json`, or else Zenodo.
+   */
+  commandFor(release: ReleaseName, { publish }: { publish: boolean }): string {
+    const { repository, releases } = this.#deposits
+    const isRemembered = !isTrial(repository) && Object.keys(releases).length > 0
+    const words = [release, ...(isRemembered ? [] : ['--repository', repository]), ...(publish ? [] : ['--draft'])]
+    return `make deposit ARGS="${words.join(' ')}"`
   }
 
   /** Throws `BuildError` if a newer release was deposited. */

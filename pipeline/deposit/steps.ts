@@ -5,7 +5,7 @@ import type { Deposit } from '../contract/deposits.ts'
 import type { ReleaseName } from '../contract/manifest.ts'
 import { type RecordBody, recordOf } from './metadata.ts'
 import type { DepositedFile, DepositedRelease } from './release.ts'
-import { describeError, type Repository, type RepositoryRecord, type StoredFile } from './repository.ts'
+import type { Repository, RepositoryRecord, StoredFile } from './repository.ts'
 import type { DepositState } from './state.ts'
 
 interface Job {
@@ -20,7 +20,7 @@ interface Job {
 }
 
 /**
- * Takes a release from wherever its deposit is to a published record, or to a draft that could be published. Asks the
+ * Continues a deposit from its current state until the record is published, or until the draft could be. Asks the
  * repository first, so it can be called again after any error. Throws `BuildError` for what a person has to decide.
  */
 export async function carryOut(job: Job): Promise<void> {
@@ -43,7 +43,8 @@ async function settleOthers({ repository, state, released }: Job): Promise<void>
     const draft = await repository.draft(deposit.id)
     if (draft !== undefined && !draft.is_published) {
       throw new BuildError(
-        `the deposit of ${other} is not finished: finish it with make deposit ARGS=${other}, or discard its draft, ${deposit.url}`,
+        `the deposit of ${other} is not finished: finish it with ${state.commandFor(other, { publish: true })}, ` +
+          `or discard its draft, ${deposit.url}`,
       )
     }
     const record = await repository.record(deposit.id)
@@ -94,8 +95,7 @@ async function describe(job: Job, draft: RepositoryRecord): Promise<RepositoryRe
   const described = await repository.describe(draft, recordOf(released.manifest))
   const problems = problemsOf(described)
   if (problems.length > 0) {
-    const listed = problems.map(describeError).join('\n')
-    throw new BuildError(`${state.deposits.repository} does not accept the metadata of ${release}:\n${listed}`)
+    throw repository.refusal(`${repository.url} does not accept the metadata of ${release}:`, problems)
   }
   return noteDraft(job, described, 'described')
 }

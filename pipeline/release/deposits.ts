@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { BuildError, CliError } from '../base/errors.ts'
 import { readIfAny, readTextIfAny, toText } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
-import { Deposits, PublishedDois } from '../contract/deposits.ts'
+import { type Deposit, Deposits, PublishedDois } from '../contract/deposits.ts'
 import type { Doi } from '../contract/doi.ts'
 import type { Manifest, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
 import { DOIS_PATH, INDEX_FILE } from '../contract/published-paths.ts'
@@ -22,35 +22,54 @@ export async function readConceptDoi(dataDir: string): Promise<Doi | undefined> 
   return (await readDeposits(dataDir))?.concept_doi ?? undefined
 }
 
+/** The newest release that is deposited, to whose record the concept DOI leads. */
+export function newestDeposit({ releases }: Deposits): [ReleaseName, Deposit] | undefined {
+  return Object.entries(releases)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .findLast(([, { state }]) => state === 'published')
+}
+
 /** What `dois.json` says: the published records of releases that the index has. Undefined if there are none. */
 export async function doisOf(dataDir: string, { dataset, releases }: ReleaseIndex): Promise<PublishedDois | undefined> {
   const deposits = await readDeposits(dataDir)
   if (deposits === undefined) return undefined
-  const listed = releases.flatMap(({ release }) => {
+  const listed = releases.flatMap(({ release, status }) => {
     const { state, doi = null, url = '' } = deposits.releases[release] ?? {}
-    return state === 'published' && doi !== null ? [{ release, doi, url }] : []
+    return state === 'published' && doi !== null
+      ? [{ release, doi, url, ...(status === 'withdrawn' && { withdrawn: true as const }) }]
+      : []
   })
   const { repository, concept_doi } = deposits
   return listed.length === 0 ? undefined : { dataset, repository, concept_doi, releases: listed }
 }
 
-/** Reads `dois.json`; undefined if it is not published. Throws `BuildError` if it is wrong or names unknown releases. */
+/**
+ * Reads `dois.json`; undefined if it is not published. Throws `BuildError` if it is wrong, names unknown releases, or does
+ * not have them once each, oldest first.
+ */
 export async function readDois(root: string, { releases }: ReleaseIndex): Promise<PublishedDois | undefined> {
   const path = join(root, DOIS_PATH)
   const text = await readTextIfAny(path)
   if (text === undefined) return undefined
   const dois = parseJson(PublishedDois, text, path, BuildError)
-  const known = new Set(releases.map(({ release }) => release))
-  const unknown = dois.releases.find(({ release }) => !known.has(release))
-  if (unknown === undefined) return dois
-  throw new BuildError(`${path} has a DOI of ${unknown.release}, which ${INDEX_FILE} does not list`)
+  const positions = new Map(releases.map(({ release }, position) => [release, position]))
+  let last = -1
+  for (const { release } of dois.releases) {
+    const position = positions.get(release)
+    if (position === undefined) {
+      throw new BuildError(`${path} has a DOI of ${release}, which ${INDEX_FILE} does not list`)
+    }
+    if (position <= last) throw new BuildError(`${path} must list each release once, oldest first; see ${release}`)
+    last = position
+  }
+  return dois
 }
 
 export function doiOf(dois: PublishedDois | undefined, release: ReleaseName): Doi | undefined {
   return dois?.releases.find((each) => each.release === release)?.doi
 }
 
-/** What describes a release from outside: its manifest with the concept DOI, which may be newer, and its DOI. */
+/** The manifest and DOI used by files outside the release folder. The concept DOI may be newer than the release. */
 export function citedBy(manifest: Manifest, dois: PublishedDois | undefined): [Manifest, Doi | undefined] {
   const concept_doi = dois?.concept_doi ?? manifest.concept_doi
   return [concept_doi === undefined ? manifest : { ...manifest, concept_doi }, doiOf(dois, manifest.release)]

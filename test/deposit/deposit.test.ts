@@ -9,6 +9,8 @@ import { Deposits } from '../../pipeline/contract/deposits.ts'
 import { type Manifest, type ReleaseIndex, releaseName, releasePath } from '../../pipeline/contract/manifest.ts'
 import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import { type DepositOptions, type DepositSummary, deposit } from '../../pipeline/deposit/deposit.ts'
+import { Repository } from '../../pipeline/deposit/repository.ts'
+import { DepositState } from '../../pipeline/deposit/state.ts'
 import { appendRelease, EMPTY_INDEX } from '../../pipeline/release/index.ts'
 import { type Invenio, startInvenio } from '../support/invenio.ts'
 import { manifestOf } from '../support/manifest.ts'
@@ -219,7 +221,7 @@ describe.each(['before', 'after', 'stop', 'unwritten'] as const)('cut %s each st
     if (cut === 'stop') {
       const controller = new AbortController()
       invenio.onAnswer = () => invenio.requests.length > start + at && controller.abort()
-      await run(bench, {}, controller).catch((error) => expect(error.message).toMatch(/^stopped; the next make/))
+      await run(bench, {}, controller).catch((error) => expect(error.message).toMatch(/^stopped; to go on: make/))
       invenio.onAnswer = undefined
       await run(bench)
       return controller.signal.aborted
@@ -271,15 +273,15 @@ it('waits as long as the repository says, and gives up when it stays away', asyn
   bench.pauses.length = 0
   for (let at = 0; at < 5; at++) faults.set(requests.length + at, { status: 502 })
   await expect(run(bench)).rejects.toThrow(
-    /^GET .*\/api\/user\/records was answered with 502; the next make deposit goes on/,
+    /^GET .*\/api\/user\/records was answered with 502; to go on: make deposit ARGS="20261121T001200Z --rep/,
   )
   expect(bench.pauses).toEqual([1000, 4000, 16_000, 60_000])
   faults.clear()
   faults.set(requests.length, { status: 429, headers: { 'Retry-After': '3600' } })
-  await expect(run(bench)).rejects.toThrow('answered with 429; the next make deposit')
+  await expect(run(bench)).rejects.toThrow('answered with 429; to go on: make deposit')
   faults.set(requests.length, { status: 500 })
   const controller = new AbortController()
-  await expect(run(bench, {}, controller, () => controller.abort())).rejects.toThrow('stopped; the next make deposit')
+  await expect(run(bench, {}, controller, () => controller.abort())).rejects.toThrow('stopped; to go on: make deposit')
 })
 
 it('explains what the repository refuses, and never tells the token', async () => {
@@ -301,18 +303,84 @@ it('explains what the repository refuses, and never tells the token', async () =
   await expect(run(bench)).rejects.toThrow(wrong)
   await expect(run(bench)).rejects.toThrow(wrong)
   expect([...invenio.records.keys()]).toEqual(['rec-1'])
+
+  const draft = await new Repository(invenio.url, invenio.token, new AbortController().signal).draft('rec-1')
+  const body = { ...draft, errors: [{ field: 'metadata.title', messages: [`Sent with ${invenio.token}`] }] }
+  invenio.faults.set(invenio.requests.length + 1, { status: 200, body })
+  await expect(run(bench)).rejects.toThrow('metadata.title: Sent with …')
+})
+
+it('waits for the index of the search before it makes a draft again', async () => {
+  const bench = await newBench()
+  const { faults, requests, records } = bench.invenio
+  faults.set(1, 'after')
+  await run(bench, { publish: false })
+  expect(bench.pauses).toEqual([10_000])
+  expect(requests.slice(0, 3).map((request) => request.split('?')[0])).toEqual([
+    'GET /api/user/records',
+    'POST /api/records',
+    'GET /api/user/records',
+  ])
+  expect([...records.keys()]).toEqual(['rec-1'])
+})
+
+it('reads past unfinished drafts of the web form, and takes an empty DOI as none', async () => {
+  const bench = await newBench()
+  const { url, token, faults, requests } = bench.invenio
+  await run(bench, { publish: false })
+  const draft = await new Repository(url, token, new AbortController().signal).draft('rec-1')
+  await rm(join(bench.workspace.dataDir, 'deposits-trial.json'))
+  const empty = { doi: { identifier: '', provider: 'external' } }
+  const form = { ...draft, id: 'form', pids: empty, metadata: {} }
+  const hits = [{ id: 'form', is_published: false }, form, draft]
+  faults.set(requests.length, { status: 200, body: { hits: { hits } } })
+  expect(await run(bench)).toMatchObject({ outcome: 'published', doi: '10.5072/test.rec-1' })
+
+  faults.set(requests.length, { status: 200, body: { ...draft, pids: empty } })
+  const read = await new Repository(url, token, new AbortController().signal).draft('form')
+  expect(read?.pids.doi).toBeUndefined()
+})
+
+it('does not try again what cannot be sent', async () => {
+  const repository = new Repository('http://:pw@127.0.0.1:9', 'token', new AbortController().signal)
+  await expect(repository.draft('rec-1')).rejects.toThrow('cannot be sent')
+  const bench = await newBench()
+  const given = { repository: 'https://:pw@invenio.example' }
+  await expect(run(bench, given)).rejects.toThrow('--repository has more than a host and a path')
+})
+
+it('names the repository in a command unless deposits.json does', async () => {
+  const { workspace } = await newBench()
+  const commandAt = async (repository: string, publish = true) =>
+    (await DepositState.read(workspace.dataDir, repository, realFiles)).commandFor('20261120T001200Z', { publish })
+  const full = (repository: string) => `make deposit ARGS="20261120T001200Z --repository ${repository}"`
+  const [real, sandbox] = ['https://invenio.example', 'https://sandbox.zenodo.org'] as const
+  expect(await commandAt(real)).toBe(full(real))
+  for (const [name, repository] of [
+    ['deposits.json', real],
+    ['deposits-trial.json', sandbox],
+  ] as const) {
+    const deposit = { id: '1', state: 'draft', doi: null, url: `${repository}/uploads/1` }
+    const deposits = { repository, concept_id: '2', concept_doi: null, releases: { '20261120T001200Z': deposit } }
+    await writeFile(join(workspace.dataDir, name), toJson(deposits))
+  }
+  expect(await commandAt(real)).toBe('make deposit ARGS="20261120T001200Z"')
+  expect(await commandAt(real, false)).toBe('make deposit ARGS="20261120T001200Z --draft"')
+  expect(await commandAt(sandbox)).toBe(full(sandbox))
 })
 
 it('leaves a draft for a look, and publishes what a person changed in it', async () => {
   const bench = await newBench()
-  expect(await run(bench, { publish: false })).toMatchObject({ outcome: 'drafted', doi: '10.5072/test.rec-1' })
+  const next = `make deposit ARGS="20261120T001200Z --repository ${bench.invenio.url}"`
+  const drafted = { outcome: 'drafted', doi: '10.5072/test.rec-1', next }
+  expect(await run(bench, { publish: false })).toMatchObject(drafted)
   const record = bench.invenio.records.get('rec-1')
   if (record === undefined) throw new Error('there is no draft')
   expect(record.is_published).toBe(false)
   Object.assign(record.metadata, { title: 'A better title' })
   record.files.set('a b.txt', { content: Buffer.from('damaged'), isComplete: true })
   const second = await release(bench, SECOND)
-  await expect(run(bench)).rejects.toThrow('the deposit of 20261120T001200Z is not finished')
+  await expect(run(bench)).rejects.toThrow(`20261120T001200Z is not finished: finish it with ${next}`)
   await run(bench, { release: '20261120T001200Z' })
   expect(record).toMatchObject({ is_published: true, metadata: { title: 'A better title' } })
   await run(bench)

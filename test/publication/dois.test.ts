@@ -96,8 +96,16 @@ it('publishes DOIs beside the releases, and puts the concept DOI into later ones
   const words = ['withdraw', FIRST, '--reason', 'It was wrong.', '--dry-run']
   const { stderr } = await runCli(words, settings(workspace, '2025-03-10T13:30:00Z'))
   expect(stderr).toContain('  deposit   doi:10.5281/zenodo.101 stays at https://zenodo.org; see docs/deposit.md\n')
+  expect(stderr).toContain(`  concept   doi:10.5281/zenodo.100 leads to the record of ${FIRST} until another release`)
 
+  await writeDeposits(workspace, { ...DEPOSITS, releases: { ...DEPOSITS.releases, [SECOND]: record(102) } })
   await withdrawIn(workspace, SECOND, '2025-03-10T13:30:00Z')
+  const published = await readPublished(workspace, DOIS_PATH)
+  const [first, second] = published.releases
+  expect([first.withdrawn, second]).toEqual([
+    undefined,
+    { release: SECOND, doi: '10.5281/zenodo.102', url: 'https://zenodo.org/records/102', withdrawn: true },
+  ])
   expect(await pagesWith(workspace, '10.5281/zenodo.101')).toEqual(['changelog.html'])
   const copy = join(workspace.root, 'copy')
   await exportPublished(readPipelineConfig(settings(workspace, '')), effects, {
@@ -107,16 +115,16 @@ it('publishes DOIs beside the releases, and puts the concept DOI into later ones
   })
   expect(await readFile(join(copy, DOIS_PATH))).toEqual(await readFile(join(workspace.publicDir, DOIS_PATH)))
 
-  await writeFile(
-    join(copy, DOIS_PATH),
-    toJson({
-      ...(await readPublished(workspace, DOIS_PATH)),
-      releases: [{ release: THIRD, doi: '10.5281/zenodo.1', url: 'https://zenodo.org/records/1' }],
-    }),
-  )
-  await expect(verify(copy, { signal: effects.signal, report: () => {} })).rejects.toThrow(
-    `dois.json has a DOI of ${THIRD}, which releases/index.json does not list`,
-  )
+  const unknown = { release: THIRD, doi: '10.5281/zenodo.1', url: 'https://zenodo.org/records/1' }
+  const wrong = [
+    [[unknown], `dois.json has a DOI of ${THIRD}, which releases/index.json does not list`],
+    [[first, first], `dois.json must list each release once, oldest first; see ${FIRST}`],
+    [[second, first], `dois.json must list each release once, oldest first; see ${FIRST}`],
+  ] as const
+  for (const [releases, message] of wrong) {
+    await writeFile(join(copy, DOIS_PATH), toJson({ ...published, releases }))
+    await expect(verify(copy, { signal: effects.signal, report: () => {} })).rejects.toThrow(message)
+  }
 
   // Without the file, nothing of it stays.
   await rm(join(workspace.dataDir, 'deposits.json'))
