@@ -17,6 +17,7 @@ import {
 import {
   API_FILES,
   CATALOG_FILE,
+  CITATIONS_BESIDE,
   COVERAGE_PATH,
   DOIS_PATH,
   FEED_FILES,
@@ -100,7 +101,10 @@ export function publication(facts: Facts): Entry[] {
     ...icebergTable(facts, manifest),
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
-    ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest, { index, dois })),
+    ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest, { index, dois })).map((entry) => ({
+      ...entry,
+      isOptional: isLaterCitation(entry.path, manifest),
+    })),
     dois === undefined ? { path: DOIS_PATH, isOptional: true } : { path: DOIS_PATH, text: () => toJson(dois) },
     ...pages.map((page) => ({ path: page.path, text: () => page.text })),
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, { api, hasDois: dois !== undefined }) },
@@ -138,6 +142,12 @@ function renderedEntries(paths: readonly string[], render: () => readonly Page[]
     return texts.get(path) ?? ''
   }
   return paths.map((path) => ({ path, text: () => textOf(path) }))
+}
+
+/** Whether a citation beside the releases may be missing, because an older version made the current release. */
+function isLaterCitation(path: string, { files }: Manifest): boolean {
+  const isNewer = files.some((file) => file.path === 'datacite.json')
+  return !isNewer && CITATIONS_BESIDE.some((each) => each === path)
 }
 
 /** The entries whose texts and targets need only the index. */

@@ -104,7 +104,7 @@ it('deposits a release, and the next one as a new version under the same concept
     {
       "additional_descriptions": [
         {
-          "description": "<p>Raw request logs are read whole; broken records are rejected and counted, repeated ones counted once; prompt and completion tokens are summed by UTC date and model; the 50 models of a date with the most tokens are named, all others are summed in <code>other</code>. Weeks and months are ranked in the same way, by their own sums.</p>",
+          "description": "<p>Raw usage logs are read whole; broken records are rejected and counted, repeated ones counted once; prompt and completion tokens are summed by UTC date and model; the 50 models of a date with the most tokens are named, all others are summed in <code>other</code>. Weeks and months are ranked in the same way, by their own sums.</p>",
           "type": {
             "id": "methods",
           },
