@@ -12,7 +12,7 @@ export const deposit = new Command('deposit')
   .argument('[release]', 'its name, as releases/index.json has it; the current one by default')
   .option('--repository <url>', 'its address (default: that of DATA_DIR/deposits.json, or else https://zenodo.org)')
   .option('--token-file <file>', 'the file with your token of the repository (default: DEPOSIT_TOKEN_FILE)')
-  .option('--draft', 'stop before publishing, for a look at the draft; without it, the next call goes on')
+  .option('--draft', 'do not publish: leave a draft to look at. Run it again without --draft to publish')
   .option('--dry-run', 'say what would be sent; needs no token and no network')
   .option('--json', 'print what was done as one JSON object on stdout; with --dry-run all requests')
   .addHelpText(

@@ -127,7 +127,7 @@ async function uploadFiles(job: Job, { id, links }: RepositoryRecord): Promise<v
   const { repository, released, report, onStep } = job
   const { files, bytes } = released
   const there = new Map((await repository.draftFiles(id)).map((file) => [file.key, file]))
-  const stray = [...there.keys()].find((key) => !files.some((file) => file.key === key))
+  const stray = strayOf(released, there)
   if (stray !== undefined) {
     throw new BuildError(
       `the draft ${links.self_html} has a file that is not of the release, ${stray}; remove it there`,
@@ -160,6 +160,11 @@ function sum(files: readonly DepositedFile[]): number {
   return files.reduce((total, { bytes }) => total + bytes, 0)
 }
 
+/** A file that is stored and is not one of the release. */
+function strayOf({ files }: DepositedRelease, stored: ReadonlyMap<string, StoredFile>): string | undefined {
+  return [...stored.keys()].find((key) => !files.some((file) => file.key === key))
+}
+
 function isStored({ bytes, md5 }: DepositedFile, stored: StoredFile | undefined): boolean {
   return stored?.status === 'completed' && stored.checksum === `md5:${md5}` && stored.size === bytes
 }
@@ -177,7 +182,7 @@ async function finish(job: Job, record: RepositoryRecord): Promise<void> {
   const { repository, state, released, report } = job
   const { release } = released.manifest
   const stored = new Map((await repository.publishedFiles(record.id)).map((file) => [file.key, file]))
-  const stray = [...stored.keys()].find((key) => !released.files.some((file) => file.key === key))
+  const stray = strayOf(released, stored)
   if (stray !== undefined)
     throw new BuildError(`${record.links.self_html} has a file that is not of the release, ${stray}`)
   for (const file of released.files) verifyStored(file, stored.get(file.key))
