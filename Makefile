@@ -20,7 +20,7 @@ test-clients: export NEWEST_CLIENTS = $(if $(filter --newest,$(ARGS)),1)
 NEWEST = --reporter=default --reporter=./test/clients/newest-reporter.ts
 
 ##@ Use
-.PHONY: init build archive withdraw export deposit serve key catalog store verify derive reproduce inspect models disclosure rejects sample httpfs
+.PHONY: init build archive withdraw export deposit serve key catalog store verify keygen derive reproduce inspect models disclosure rejects sample httpfs
 init: $(INSTALLED) ## raw logs -> a configuration and a dry run of the first release (ARGS="logs/")
 	$(CLI) init $(ARGS)
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
@@ -43,6 +43,8 @@ store: $(INSTALLED) ## keys and presets (ARGS="backup FILE", "copy sqlite:PATH" 
 	$(CLI) store $(ARGS)
 verify: $(INSTALLED) ## read the published files again and verify them (ARGS=URL: those of any host)
 	$(CLI) verify $(ARGS)
+keygen: $(INSTALLED) ## a key that signs what is published, and a recovery key (ARGS=FILE)
+	$(CLI) keygen $(ARGS)
 derive: $(INSTALLED) ## files of a release from its Parquet alone (ARGS="RELEASE-FOLDER --out DIR"), or from the history ("public --release NAME --out DIR")
 	$(CLI) derive $(ARGS)
 reproduce: $(INSTALLED) ## the current release again from its raw files, compared byte for byte (ARGS=RELEASE: another)
@@ -99,7 +101,7 @@ help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE DEPOSIT_TOKEN_FILE HOST PORT WORKERS DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE; see docs/reference.md.\n'
+	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE DEPOSIT_TOKEN_FILE SIGNING_KEY_FILE SIGNATURE_DAYS TSA_URL HOST PORT WORKERS DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE; see docs/reference.md.\n'
 
 # Installing is quiet, and what it does say goes to stderr: the stdout of a target belongs to its command.
 $(INSTALLED): package.json package-lock.json

@@ -54,10 +54,11 @@ import { type ChosenChain, findChain, keepChain, previewChain } from './publicat
 import { basisOf, isToldAgain, keepLastBuild, readLastBuild, repeatBuild } from './publication/last-build.ts'
 import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
-import { abandonStaging, openStaging, type PublicFolder } from './publication/public-folder.ts'
+import { abandonStaging, openFolder, openStaging, type PublicFolder } from './publication/public-folder.ts'
 import { publish, publishDropped, recover } from './publication/publish.ts'
 import { factsToKeep, keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
 import { checkRetention, toDrop } from './publication/retention.ts'
+import { openSigning } from './publication/signing.ts'
 import { measure, type PublishedSize } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
 import type { Sources } from './raw/sources.ts'
@@ -80,7 +81,6 @@ import type { PreviousRelease } from './release/new-days.ts'
 import type { Ingredients } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
-import { saltsOf } from './release/salt.ts'
 import { draftManifest } from './release/stage.ts'
 import { loadRelease, readManifest, verifyRelease } from './release/verify.ts'
 import { contributorFacts, protectionOf } from './rollup/contributors.ts'
@@ -111,6 +111,8 @@ export interface BuildOptions {
   note?: string | undefined
   newChain?: boolean
   reread?: readonly UtcDate[]
+  /** The file of a key in force, which signs for the key in SIGNING_KEY_FILE. */
+  rotateWith?: string | undefined
 }
 
 /**
@@ -161,22 +163,22 @@ export interface BuildSummary {
 export async function build(
   config: PipelineConfig,
   effects: Effects,
-  { accept = [], dryRun = false, reason, note, newChain = false, reread = [] }: BuildOptions = {},
+  { accept = [], dryRun = false, reason, note, newChain = false, reread = [], rotateWith }: BuildOptions = {},
 ): Promise<BuildSummary> {
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
   if (lastDate < DATASET_START) {
     throw new CliError(`AS_OF ${toTimestamp(asOf)} is before the dataset begins, ${DATASET_START}`)
   }
+  const { dataDir } = config
   const accepted = readAccepted(accept)
   const explanation = { reason, note: note === undefined ? null : readNote('--note', note) }
+  const signing = await openSigning(config, { at: toTimestamp(asOf), signal: effects.signal, accepted, rotateWith })
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
     const { database, folder, publicDir, stateDir, secret } = workspace
-    const { files } = effects
-    const { dataDir } = config
-    const published = { publicDir, dataDir, stateDir, files, report: effects.report, saltOf: saltsOf(secret) }
-    const { index, completed } = dryRun ? await previewChain(publicDir) : await recover(published, database)
+    const published = openFolder(workspace, config, effects, signing)
+    const { index, completed } = dryRun ? await previewChain(published) : await recover(published, database)
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)
     const chain = await findChain(index, { config, synthetic, publicDir, newChain, completed, dryRun }, effects)
@@ -217,9 +219,9 @@ export async function build(
     if (dryRun) return summary
     // The release is published: an interrupt must no longer fail the build.
     if (!effects.signal.aborted) await forgetRereads(database)
-    await writeUsage(usage, asOf, dataDir, files)
+    await writeUsage(usage, asOf, dataDir, effects.files)
     const basis = effects.signal.aborted ? undefined : await readBasis()
-    if (basis !== undefined) await keepLastBuild(stateDir, { basis, events, summary, quality, usage }, files)
+    if (basis !== undefined) await keepLastBuild(stateDir, { basis, events, summary, quality, usage }, effects.files)
     return { ...summary, published: await measure(publicDir) }
   })
 }

@@ -39,6 +39,16 @@ export const PipelineSettings = z.object({
   DEPOSIT_TOKEN_FILE: Setting.describe(
     'The file that holds the token of the repository for [deposits](deposit.md). `--token-file` wins.',
   ),
+  SIGNING_KEY_FILE: Setting.describe(
+    'The key that [signs](publishing.md#signatures) what is published, as `tokenboard keygen` writes it. It must not lie in `PUBLIC_DIR`.',
+  ),
+  SIGNATURE_DAYS: z.coerce
+    .number()
+    .int({ error: 'must be a whole number of days' })
+    .min(2, { error: 'must be 2 or more' })
+    .max(3650, { error: 'must be 3650 or less' })
+    .default(30)
+    .describe('How many days a signature lasts. When half of them are over, the next build renews it.'),
 })
 
 /** The settings of the pipeline (DESIGN.md §5). */
@@ -54,6 +64,11 @@ export interface PipelineConfig {
   memoryLimit: string
   /** The file with the token of the repository for deposits. */
   depositTokenFile?: string | undefined
+  signingKeyFile?: string | undefined
+  /** Days that a signature lasts. */
+  signatureDays?: number
+  /** The authority that stamps signatures with the time. */
+  tsaUrl?: string | undefined
   /** DuckDB's threads, by default one per core. Results do not depend on it. */
   threads?: number
 }
@@ -67,10 +82,18 @@ export interface ClickHouseLogin {
 /** Reads the settings; an empty variable counts as unset. Throws `CliError` that lists every wrong setting. */
 export function readPipelineConfig(environment: Record<string, string | undefined> = process.env): PipelineConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, ENGINE, MEMORY_LIMIT, DEPOSIT_TOKEN_FILE, ...login } = parseNamed(
-    PipelineSettings,
-    given,
-  )
+  const {
+    SOURCES,
+    DATA_DIR,
+    PUBLIC_DIR,
+    AS_OF,
+    ENGINE,
+    MEMORY_LIMIT,
+    DEPOSIT_TOKEN_FILE,
+    SIGNING_KEY_FILE,
+    SIGNATURE_DAYS,
+    ...login
+  } = parseNamed(PipelineSettings, given)
   const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE } = login
   if (CLICKHOUSE_PASSWORD !== undefined && CLICKHOUSE_PASSWORD_FILE !== undefined) {
     throw new CliError('CLICKHOUSE_PASSWORD and CLICKHOUSE_PASSWORD_FILE are both set; keep one')
@@ -83,6 +106,8 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     engine: ENGINE,
     clickhouse: { user: CLICKHOUSE_USER, password: CLICKHOUSE_PASSWORD, passwordFile: CLICKHOUSE_PASSWORD_FILE },
     ...(DEPOSIT_TOKEN_FILE !== undefined && { depositTokenFile: DEPOSIT_TOKEN_FILE }),
+    ...(SIGNING_KEY_FILE !== undefined && { signingKeyFile: SIGNING_KEY_FILE }),
+    signatureDays: SIGNATURE_DAYS,
     memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),
   }
 }

@@ -14,7 +14,7 @@ export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')
   .option(
     '--accept <check>',
-    'publish despite findings of this blocking check; old_counts: keep numbers whose logs cannot be read again; new_reading: change final dates that this version reads differently; looser_disclosure: publish later dates under a looser disclosure rule, or none; lost_disclosure: keep the rows of the current release where the list of published dates is lost; repeatable',
+    'publish despite findings of this blocking check; old_counts: keep numbers whose logs cannot be read again; new_reading: change final dates that this version reads differently; looser_disclosure: publish later dates under a looser disclosure rule, or none; lost_disclosure: keep the rows of the current release where the list of published dates is lost; unsigned: publish without a signature; key_lost: sign with a new key though no previous one can sign for it; repeatable',
     collect,
   )
   .option('--dry-run', 'say what would change; publish and keep nothing')
@@ -25,18 +25,22 @@ export const build = new Command('build')
   )
   .option('--note <text>', 'a sentence about the change, published with the reason')
   .option('--reread <date>', 'ask ClickHouse for a final date again; repeatable', collectDate)
+  .option(
+    '--rotate-with <file>',
+    'the previous signing key, or the recovery key: it signs for the new key of SIGNING_KEY_FILE',
+  )
   .option('--new-chain', 'start a new chain of releases at 1.0.0; the previous one is kept in DATA_DIR/previous-chains')
   .option('--json', 'print the summary as one JSON object on stdout')
   .addHelpText(
     'after',
     `
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, ENGINE, CLICKHOUSE_USER,
-CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE. SOURCES defaults to DATA_DIR/sources.json.
+CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE, SIGNING_KEY_FILE, SIGNATURE_DAYS. SOURCES defaults to DATA_DIR/sources.json.
 Where it is unset and that file does not exist, a synthetic sample is built. A release of
 your own logs needs DATA_DIR/publisher.json.`,
   )
-  .action(({ accept = [], dryRun = false, json = false, reason, note, newChain = false, reread = [] }) =>
-    runBuild({ accept, dryRun, json, reason, note, newChain, reread }),
+  .action(({ accept = [], dryRun = false, json = false, reason, note, newChain = false, reread = [], rotateWith }) =>
+    runBuild({ accept, dryRun, json, reason, note, newChain, reread, rotateWith }),
   )
 
 function collect(name: string, names: readonly string[] = []): string[] {

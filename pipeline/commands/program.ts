@@ -13,6 +13,7 @@ import { httpfs } from './httpfs.ts'
 import { init } from './init.ts'
 import { inspect } from './inspect.ts'
 import { key } from './key.ts'
+import { keygen } from './keygen.ts'
 import { models } from './models.ts'
 import { rejects } from './rejects.ts'
 import { endProgress } from './reporter.ts'
@@ -51,6 +52,7 @@ export function createProgram(): Command {
     deposit,
     serve,
     verify,
+    keygen,
     derive,
     reproduce,
     inspect,

@@ -10,6 +10,8 @@ import { TOMBSTONE_FILE } from './tombstone.ts'
 export const INDEX_FILE = 'releases/index.json'
 export const COVERAGE_FILE = 'coverage.json'
 export const RESTATEMENTS_FILE = 'restatements.json'
+/** Every event of the dataset: releases, withdrawals, keys. */
+export const EVENTS_FILE = 'chain.json'
 /** The DOIs of deposited releases. Published if there are any. */
 export const DOIS_FILE = 'dois.json'
 /** What all releases say that were not withdrawn, in one table. */
@@ -17,6 +19,7 @@ export const HISTORY_FILES = { parquet: 'history.parquet', csv: 'history.csv.gz'
 
 export const INDEX_PATH = `${DATASET_PATH}/${INDEX_FILE}`
 export const COVERAGE_PATH = `${DATASET_PATH}/${COVERAGE_FILE}`
+export const EVENTS_PATH = `${DATASET_PATH}/${EVENTS_FILE}`
 export const RESTATEMENTS_PATH = `${DATASET_PATH}/${RESTATEMENTS_FILE}`
 export const DOIS_PATH = `${DATASET_PATH}/${DOIS_FILE}`
 export const HISTORY_PATHS = {
@@ -39,6 +42,22 @@ export const NEAREST_MARK = new Html('<!-- nearest -->')
 export const LATEST_PATH = `${DATASET_PATH}/latest`
 export const POINTER_PATH = `${DATASET_PATH}/latest.json`
 export const CATALOG_FILE = 'catalog.json'
+
+/** What a signing key adds: the list of every file, what is said of it, and the signatures of both. */
+export const SIGNED_LIST = 'SHA256SUMS'
+export const SIGNED_SITE = 'site.json'
+export const SIGNATURE_ENDING = '.sig'
+export const TIME_STAMP_FILE = `${SIGNED_SITE}.tsr`
+/** The keys that may sign, for `ssh-keygen -Y verify`. */
+export const ALLOWED_SIGNERS = 'allowed_signers'
+/** The files that the list cannot have. */
+export const SIGNATURE_FILES = [
+  SIGNED_LIST,
+  `${SIGNED_LIST}${SIGNATURE_ENDING}`,
+  SIGNED_SITE,
+  `${SIGNED_SITE}${SIGNATURE_ENDING}`,
+  TIME_STAMP_FILE,
+] as const
 export const FEED_FILES = { atom: 'feed.atom', json: 'feed.json' } as const
 
 /** The operations of the API that need no store, by the paths of their responses. */
@@ -83,6 +102,7 @@ export const STEPS = [
   'pointer',
   'catalog',
   'feeds',
+  'signatures',
 ] as const
 export type Step = (typeof STEPS)[number]
 
@@ -106,7 +126,7 @@ const TABLE: readonly [RegExp, Step, CacheClass, PublishedPath['readers']][] = [
   // When a release is withdrawn, another page takes the place of its own, once nothing points to it any more.
   [under('releases/\\d{8}T\\d{6}Z/index\\.html$'), 'catalog', 'pointer', 'programs'],
   [RELEASE, 'release', 'release', 'programs'],
-  [exactly(INDEX_PATH), 'index', 'pointer', 'programs'],
+  [exactly(INDEX_PATH, EVENTS_PATH), 'index', 'pointer', 'programs'],
   [under(`releases/\\d{8}T\\d{6}Z/${TOMBSTONE_FILE}$`), 'tombstones', 'pointer', 'programs'],
   [under('releases/'), 'release', 'pointer', 'programs'],
   [under('daily/\\d{4}-\\d{2}-\\d{2}/r[1-9]\\d*\\.\\w+$'), 'periods', 'revision', 'programs'],
@@ -121,6 +141,7 @@ const TABLE: readonly [RegExp, Step, CacheClass, PublishedPath['readers']][] = [
   [exactly(POINTER_PATH), 'pointer', 'pointer', 'programs'],
   [exactly(CATALOG_FILE), 'catalog', 'pointer', 'programs'],
   [exactly(...Object.values(FEED_FILES)), 'feeds', 'pointer', 'programs'],
+  [exactly(...SIGNATURE_FILES, ALLOWED_SIGNERS), 'signatures', 'pointer', 'programs'],
   [exactly(...Object.values(API_FILES), ...METADATA_FILES, DOIS_PATH), 'site', 'pointer', 'programs'],
   // Such as assets/explore-0f3a5c7e9b1d2468.js.
   [/^assets\/(.+\/)?[^/]+[.-][0-9a-f]{8,64}\.\w+$/, 'site', 'hashed', 'people'],
@@ -182,6 +203,7 @@ const MEDIA_TYPES: Record<string, string> = {
   '.ndjson': 'application/x-ndjson',
   '.parquet': 'application/vnd.apache.parquet',
   '.png': 'image/png',
+  '.sig': 'text/plain; charset=utf-8',
   '.ris': 'application/x-research-info-systems; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
@@ -189,7 +211,7 @@ const MEDIA_TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
   '.xml': 'application/xml',
   '.zst': 'application/zstd',
-  // LICENSE, SHA256SUMS
+  // LICENSE, SHA256SUMS, allowed_signers
   '': 'text/plain; charset=utf-8',
 }
 

@@ -10,8 +10,12 @@ import { OLD_COUNTS } from './old-counts.ts'
 import type { Account } from './quality.ts'
 import { RANK_PARAMETERS } from './rank.ts'
 
+/** The names that `--accept` takes to publish without a signature, and to sign with a key that no key in force signs for. */
+export const UNSIGNED = 'unsigned'
+export const KEY_LOST = 'key_lost'
+
 /** What `--accept` takes besides sanity checks. */
-const OTHERS = [OLD_COUNTS, NEW_READING, LOOSER_DISCLOSURE, LOST_DISCLOSURE] as const
+const OTHERS = [OLD_COUNTS, NEW_READING, LOOSER_DISCLOSURE, LOST_DISCLOSURE, UNSIGNED, KEY_LOST] as const
 
 export type Acceptable = SanityCheck | (typeof OTHERS)[number]
 

@@ -12,8 +12,8 @@ export function refuseLooser(
   now: RuleStatement | undefined,
   { release, accepted }: { release: string; accepted: readonly string[] },
 ): string | undefined {
-  if (before === undefined || before === 'none' || accepted.includes(LOOSER_DISCLOSURE)) return undefined
-  const differences = now === undefined ? [withoutRule(before)] : compare(before, now)
+  if (accepted.includes(LOOSER_DISCLOSURE)) return undefined
+  const differences = looserIn(before, now)
   if (differences.length === 0) return undefined
   return (
     `"disclosure" protects customers less than in release ${release}; nothing was published\n` +
@@ -21,6 +21,12 @@ export function refuseLooser(
     'dates that were published keep their rows; to publish further ones so, run: ' +
     `tokenboard build --accept ${LOOSER_DISCLOSURE}`
   )
+}
+
+/** In what a statement protects less than the one before it; empty if in nothing. */
+export function looserIn(before: DisclosureStatement | undefined, now: DisclosureStatement | undefined): string[] {
+  if (before === undefined || before === 'none') return []
+  return now === undefined || now === 'none' ? [withoutRule(before)] : compare(before, now)
 }
 
 /**

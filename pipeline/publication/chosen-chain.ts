@@ -10,6 +10,8 @@ import { type Chain, chooseChain, kindOfChain } from '../release/chain.ts'
 import { readIndex } from '../release/index.ts'
 import { copyFiles, publishedFiles } from './copy.ts'
 import { readNewChain } from './new-chain.ts'
+import type { PublicFolder } from './public-folder.ts'
+import { checkSigning } from './signing.ts'
 
 /** Below `DATA_DIR`: chains that `build --new-chain` ended, named after their newest release. */
 const PREVIOUS_CHAINS_FOLDER = 'previous-chains'
@@ -22,7 +24,11 @@ export interface ChosenChain extends Chain {
 }
 
 /** The history for a dry run. Throws `BuildError` after an interrupted switch to a new chain. */
-export async function previewChain(publicDir: string): Promise<{ index: ReleaseIndex; completed: boolean }> {
+export async function previewChain({
+  publicDir,
+  signing,
+}: Pick<PublicFolder, 'publicDir' | 'signing'>): Promise<{ index: ReleaseIndex; completed: boolean }> {
+  await checkSigning(publicDir, signing)
   if ((await readNewChain(publicDir)) === undefined) return { index: await readIndex(publicDir), completed: false }
   throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
 }

@@ -1,11 +1,13 @@
+import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Database } from '../base/database.ts'
-import { type Content, isThere, linkTarget, namesIn, readIfAny, readTextIfAny } from '../base/files.ts'
+import { type Content, isMissing, isThere, linkTarget, namesIn, readIfAny, readTextIfAny } from '../base/files.ts'
 import { isFolder, moveInto } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { isCoding } from '../contract/codings.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
-import { publishedPath } from '../contract/published-paths.ts'
+import { LATEST_PATH, publishedPath } from '../contract/published-paths.ts'
+import { publishedFolders } from '../release/index.ts'
 import { type LoadedRelease, loadRelease } from '../release/verify.ts'
 import {
   asideFolder,
@@ -20,6 +22,12 @@ import {
 
 /** No file lies below it: a new chain ignores what is published. */
 const NOWHERE = '/dev/null'
+
+/** Where the bytes of a file are, and whether this switch makes it. */
+export interface FilePlace {
+  place: string
+  isStaged: boolean
+}
 
 /** The public folder after a switch. Everything is staged; `commit` moves it into place by renames alone. */
 export class NextTree {
@@ -130,6 +138,34 @@ export class NextTree {
     await this.#note(this.#removed, step, path, removedFolder(this.folder.publicDir))
   }
 
+  /**
+   * Where the bytes of every file will come from, by its published path. The files of `latest` are not among them: it is
+   * the folder of the current release.
+   */
+  async files(): Promise<Map<string, FilePlace>> {
+    const { publicDir } = this.folder
+    const gone = this.#gone()
+    const files = new Map<string, FilePlace>()
+    for (const path of filesBelow(publicDir, gone)) files.set(path, { place: join(publicDir, path), isStaged: false })
+    for (const step of STEPS) {
+      const root = stagingRoot(publicDir, step)
+      for (const path of filesBelow(root)) files.set(path, { place: join(root, path), isStaged: true })
+    }
+    return files
+  }
+
+  /** Tells of a published path whether the switch removes it, or a folder that it is in. */
+  removed(): (path: string) => boolean {
+    const gone = this.#gone()
+    const isGone = (path: string): boolean => gone.has(path) || (path !== '.' && isGone(dirname(path)))
+    return isGone
+  }
+
+  #gone(): Set<string> {
+    const all = [this.#inTheWay, this.#outdated, this.#removed].flatMap((steps) => [...steps.values()])
+    return new Set(all.flatMap((paths) => [...paths]))
+  }
+
   async flush(): Promise<void> {
     await sideBySide([...this.#folders], (folder) => this.folder.files.flush(folder), SMALL_FILES_AT_ONCE)
   }
@@ -175,6 +211,30 @@ export class NextTree {
     if (!(await isThere(join(this.folder.publicDir, path)))) return
     await this.#makeFolder(folder)
     paths.set(step, (paths.get(step) ?? new Set()).add(path))
+  }
+}
+
+/** The folders in which a link may lead to a folder on a larger disk. */
+const MAY_BE_LINKED = new Set(['.', ...publishedFolders('.')])
+
+/** The files in a folder, by their paths, but hidden ones and those of `latest` and of the paths in `gone`. */
+function* filesBelow(root: string, gone: ReadonlySet<string> = new Set(), folder = '.'): Iterable<string> {
+  for (const entry of readFolder(join(root, folder))) {
+    const path = join(folder, entry.name)
+    if (entry.name.startsWith('.') || path === LATEST_PATH || gone.has(path)) continue
+    const isLink = entry.isSymbolicLink() && MAY_BE_LINKED.has(folder)
+    const found = isLink ? statSync(join(root, path), { throwIfNoEntry: false }) : entry
+    if (found?.isDirectory()) yield* filesBelow(root, gone, path)
+    else if (found?.isFile()) yield path
+  }
+}
+
+function readFolder(path: string): Dirent[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+  } catch (error) {
+    if (isMissing(error)) return []
+    throw error
   }
 }
 

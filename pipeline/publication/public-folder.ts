@@ -1,9 +1,12 @@
 import { join } from 'node:path'
+import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
 import { type Files, isThere } from '../base/files.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { STEPS as PLACED } from '../contract/published-paths.ts'
-import type { SaltOf } from '../release/salt.ts'
+import { type SaltOf, saltsOf } from '../release/salt.ts'
+import type { Workspace } from '../rollup/workspace.ts'
+import type { Signing } from './signing.ts'
 
 export interface PublicFolder {
   publicDir: string
@@ -12,6 +15,17 @@ export interface PublicFolder {
   files: Files
   report: Effects['report']
   saltOf: SaltOf
+  signing: Signing
+}
+
+/** The public folder of a workspace. */
+export function openFolder(
+  { publicDir, stateDir, secret }: Workspace,
+  { dataDir }: Pick<PipelineConfig, 'dataDir'>,
+  { files, report }: Effects,
+  signing: Signing,
+): PublicFolder {
+  return { publicDir, dataDir, stateDir, files, report, saltOf: saltsOf(secret), signing }
 }
 
 /** Below `PUBLIC_DIR`, so that renames stay on one file system. Hidden. */

@@ -4,6 +4,7 @@ import { toJson } from '../base/json.ts'
 import { GENERATOR } from '../base/version.ts'
 import { codedPaths } from '../contract/codings.ts'
 import type { PublishedDois } from '../contract/deposits.ts'
+import type { EventChain } from '../contract/events.ts'
 import type { Coverage, Restatements } from '../contract/ledger.ts'
 import {
   DATASET_PATH,
@@ -15,11 +16,13 @@ import {
   releasePath,
 } from '../contract/manifest.ts'
 import {
+  ALLOWED_SIGNERS,
   API_FILES,
   CATALOG_FILE,
   CITATIONS_BESIDE,
   COVERAGE_PATH,
   DOIS_PATH,
+  EVENTS_PATH,
   FEED_FILES,
   HISTORY_PATHS,
   INDEX_PATH,
@@ -29,6 +32,7 @@ import {
   POINTER_PATH,
   publishedPath,
   RESTATEMENTS_PATH,
+  SIGNATURE_FILES,
   STEPS,
 } from '../contract/published-paths.ts'
 import { isDataFile, MANIFEST_FILE } from '../contract/release-files.ts'
@@ -81,11 +85,13 @@ export interface Facts {
   site?: Site | undefined
   /** Undefined if no release is deposited, or if it is not known which. */
   dois?: PublishedDois | undefined
+  /** Undefined if the events are not published yet, or if it is not known which. */
+  events?: EventChain | undefined
 }
 
 /** All published entries, in the order of a switch. */
 export function publication(facts: Facts): Entry[] {
-  const { index, manifests, coverage, restatements, api, pages, dois } = facts
+  const { index, manifests, coverage, restatements, api, pages, dois, events } = facts
   const current = currentEntry(index)
   const manifest = current && manifests.get(current.release)
   if (current === undefined || manifest === undefined) return []
@@ -99,6 +105,9 @@ export function publication(facts: Facts): Entry[] {
     { path: COVERAGE_PATH, text: () => toJson(coverage) },
     ...Object.values(HISTORY_PATHS).map((path) => ({ path, isOptional: !needsHistory(index, manifest) })),
     ...icebergTable(facts, manifest),
+    events === undefined
+      ? { path: EVENTS_PATH, isOptional: manifest.generator.version !== GENERATOR.version }
+      : { path: EVENTS_PATH, text: () => toJson(events) },
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
     ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest, { index, dois })).map((entry) => ({
@@ -109,6 +118,8 @@ export function publication(facts: Facts): Entry[] {
     ...pages.map((page) => ({ path: page.path, text: () => page.text })),
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, { api, hasDois: dois !== undefined }) },
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
+    // They are verified by their signatures, and only a publisher with a key has them.
+    ...[ALLOWED_SIGNERS, ...SIGNATURE_FILES].map((path) => ({ path, isOptional: true })),
   ]
   const steps = Map.groupBy(entries.flatMap(withCodings), ({ path }) => publishedPath(path).step)
   return STEPS.flatMap((step) => steps.get(step) ?? [])

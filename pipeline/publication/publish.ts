@@ -8,6 +8,7 @@ import { isFolder } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { codedPaths } from '../contract/codings.ts'
 import { ruleOf } from '../contract/disclosure.ts'
+import type { EventChain } from '../contract/events.ts'
 import {
   DATASET_PATH,
   isErased,
@@ -43,10 +44,13 @@ import { DATA_FILE, listedSize } from './iceberg.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree } from './next-tree.ts'
 import { renderChanged } from './pages.ts'
-import { abandonStaging, closeStaging, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
+import { abandonStaging, closeStaging, isSwitching, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 import { type Entry, publication } from './publication.ts'
 import { currentDataFiles } from './restore-files.ts'
 import { removeDropped, withDropped } from './retention.ts'
+import { removeSignatures, stageSignatures } from './signatures.ts'
+import { checkSigning } from './signing.ts'
+import { stageEvents } from './stage-events.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone, withTombstones } from './tombstone.ts'
 import { beginWithdrawal, eraseInputs, type PrivacyWithdrawal, resumeWithdrawal } from './withdrawal.ts'
 
@@ -66,6 +70,8 @@ export async function recover(
   database: Database,
 ): Promise<{ index: ReleaseIndex; completed: boolean }> {
   const { publicDir, files } = folder
+  await checkSigning(publicDir, folder.signing)
+  if (await isSwitching(publicDir)) await removeSignatures(folder)
   const chain = await readNewChain(publicDir)
   const tree = chain && (await resumeNewChain(folder, chain))
   const begun = await resumeWithdrawal(folder)
@@ -232,20 +238,29 @@ async function follow(
   database: Database,
   begin: () => Promise<void> = async () => {},
 ): Promise<void> {
-  const notePages = await stage(tree, withStatus(index), database)
+  const { notePages, events } = await stage(tree, withStatus(index), database)
   await removeWithdrawn(tree, index, database)
   await removeDropped(tree, index, database)
+  const noteFiles = events === undefined ? async () => {} : await stageSignatures(tree, index, events)
   await tree.flush()
   await begin()
   await tree.commit()
   await notePages()
+  await noteFiles()
   await closeStaging(tree.folder.publicDir, tree.folder.files)
 }
 
-/** Stages the entries that differ. Returns a function that notes which pages exist; call it when they are in place. */
-async function stage(tree: NextTree, index: ReleaseIndex, database: Database): Promise<() => Promise<void>> {
+/**
+ * Stages the entries that differ. Returns the events, and a function that notes which pages exist; call it when they are
+ * in place.
+ */
+async function stage(
+  tree: NextTree,
+  index: ReleaseIndex,
+  database: Database,
+): Promise<{ notePages: () => Promise<void>; events: EventChain | undefined }> {
   const current = currentEntry(index)
-  if (current === undefined) return async () => {}
+  if (current === undefined) return { notePages: async () => {}, events: undefined }
   const path = tree.pathOf(releasePath(current.release))
   const manifest = await readManifest(path)
   const data = await currentDataFiles(tree, manifest, database)
@@ -256,18 +271,19 @@ async function stage(tree: NextTree, index: ReleaseIndex, database: Database): P
   await followHistory(tree, index, manifest, database)
   const dois = await doisOf(tree.folder.dataDir, index)
   if (dois === undefined) for (const each of [DOIS_PATH, ...codedPaths(DOIS_PATH)]) await tree.remove(each)
+  const events = await stageEvents(tree, index)
   const known = { manifest, index, coverage, restatements: restatements.restatements, dois }
   const { pages, ranking, note } = await renderChanged(tree, known, database)
   const api = [ranking, await renderEmbeddingsModels(tree.folder.dataDir)]
   const manifests = new Map([[current.release, manifest]])
   const folders = keptReleases(index).map((release) => [release, tree.pathOf(releasePath(release))] as const)
   const sizes = await sizesOf(new Map(folders).set(current.release, data))
-  const entries = publication({ index, manifests, sizes, coverage, restatements, api, pages, dois })
+  const entries = publication({ index, manifests, sizes, coverage, restatements, api, pages, dois, events })
   await sideBySide(entries, (entry) => stageEntry(tree, entry), SMALL_FILES_AT_ONCE)
   // What is left of expired snapshots.
   const stray = await strayFiles(tree.folder.publicDir, [ICEBERG_FOLDER], entries)
   for (const each of stray) await tree.remove(each, 'leftovers')
-  return note
+  return { notePages: note, events }
 }
 
 /** The sizes of the data files of the Iceberg table, in the folders of their releases. A lost file is for `verify` to name. */

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
-import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { type Files, readIfAny, readTextIfAny, replaceFile } from '../base/files.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
+import { stampOf } from '../base/stamp.ts'
 import { publishedPath } from '../contract/published-paths.ts'
 import type { Page } from '../site/layout.ts'
 import type { PublishedPage } from './publication.ts'
@@ -108,14 +108,4 @@ async function isStanding(publicDir: string, path: string, page: RenderedPage | 
   if (page.stamp !== undefined && page.stamp === stampOf(place)) return true
   const bytes = await readIfAny(place)
   return bytes !== undefined && hash('sha256', bytes) === page.sha256
-}
-
-/**
- * Changes when a file is replaced or written to: no program can set its change time back. So an equal stamp is enough, and
- * the file is not read. Undefined if there is no file, or if its file system counts whole seconds, in which it may change twice.
- */
-function stampOf(path: string): string | undefined {
-  const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false })
-  if (stats === undefined || !stats.isFile() || stats.ctimeNs % 1_000_000_000n === 0n) return undefined
-  return `${stats.dev}-${stats.ino}-${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}`
 }

@@ -21,13 +21,13 @@ import { openForWithdrawal } from '../release/disclosure-control.ts'
 import { currentEntry, readIndex, standingEntries, standingReleases } from '../release/index.ts'
 import { readRestatements } from '../release/ledger.ts'
 import { type PublishedDate, PublishedDates } from '../release/published-dates.ts'
-import { saltsOf } from '../release/salt.ts'
 import { readManifest } from '../release/verify.ts'
 import { type Workspace, withScratch, withWorkspace } from '../rollup/workspace.ts'
 import { isBetween, toldOf } from './dates-told.ts'
-import { closeStaging, type PublicFolder } from './public-folder.ts'
+import { closeStaging, openFolder, type PublicFolder } from './public-folder.ts'
 import { publishWithdrawal, recover } from './publish.ts'
 import { stageReplacement } from './replacement.ts'
+import { openSigning } from './signing.ts'
 import { markWithdrawn, withTombstones } from './tombstone.ts'
 import { eraseInputs } from './withdrawal.ts'
 
@@ -73,10 +73,12 @@ export async function withdrawDates(
   checkKnown(dates, found)
   const asked = { dates, republish, at: toTimestamp(config.asOf ?? effects.now()) }
   if (dryRun) return tryOut(config, asked, await markWithdrawn(publicDir, found), effects)
-  return withWorkspace(config, effects, async ({ database, stateDir, reach, secret }) => {
+  const signing = await openSigning(config, { at: asked.at, signal: effects.signal })
+  return withWorkspace(config, effects, async (workspace) => {
+    const { database, reach, secret } = workspace
+    const { files } = effects
     await database.confine(reach)
-    const { files, report } = effects
-    const folder = { publicDir, dataDir: config.dataDir, stateDir, files, report, saltOf: saltsOf(secret) }
+    const folder = openFolder(workspace, config, effects, signing)
     const { index } = await recover(folder, database)
     const planned = await plan(publicDir, index, asked, database)
     const path = PublishedDates.pathIn(config.dataDir, await isSynthetic(publicDir, index))

@@ -7,12 +7,12 @@ import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, ReleaseName, releas
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
-import { saltsOf } from '../release/salt.ts'
 import { readManifest } from '../release/verify.ts'
 import { withWorkspace } from '../rollup/workspace.ts'
 import { readNote } from './note.ts'
-import { closeStaging, type PublicFolder } from './public-folder.ts'
+import { closeStaging, openFolder, type PublicFolder } from './public-folder.ts'
 import { publishTombstone, recover } from './publish.ts'
+import { openSigning } from './signing.ts'
 import { markWithdrawn } from './tombstone.ts'
 
 export interface WithdrawOptions {
@@ -55,10 +55,12 @@ export async function withdraw(
   }
   // Check before the workspace is made, so that a typo leaves no folders.
   findEntry(await readIndex(publicDir), asked.release)
-  return withWorkspace(config, effects, async ({ database, stateDir, reach, secret }) => {
+  const { signal, report } = effects
+  const signing = await openSigning(config, { at: toTimestamp(asked.at), signal })
+  return withWorkspace(config, effects, async (workspace) => {
+    const { database, reach } = workspace
     await database.confine(reach)
-    const { files, signal, report } = effects
-    const folder = { publicDir, dataDir: config.dataDir, stateDir, files, report, saltOf: saltsOf(secret) }
+    const folder = openFolder(workspace, config, effects, signing)
     const { index } = await recover(folder, database)
     const planned = await plan(index, asked, publicDir)
     signal.throwIfAborted()

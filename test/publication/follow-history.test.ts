@@ -12,6 +12,7 @@ import { followHistory } from '../../pipeline/publication/follow-history.ts'
 import { NextTree } from '../../pipeline/publication/next-tree.ts'
 import { appendRelease, EMPTY_INDEX } from '../../pipeline/release/index.ts'
 import { writeRelease } from '../support/history-table.ts'
+import { unsigned } from '../support/signing.ts'
 
 /** More than a build adds before it keeps a part. */
 const COUNT = 22
@@ -84,7 +85,8 @@ async function follow(
     onEvent?.(events.length, controller)
   }
   const saltOf = async () => ''
-  const tree = new NextTree({ publicDir, dataDir: stateDir, stateDir, files: realFiles, report, saltOf })
+  const signing = unsigned('2026-11-20T00:12:00Z', controller.signal)
+  const tree = new NextTree({ publicDir, dataDir: stateDir, stateDir, files: realFiles, report, saltOf, signing })
   try {
     const current = manifests[of.releases.length - 1]
     if (current === undefined) throw new Error('there is no release')

@@ -1,0 +1,119 @@
+import { hash } from 'node:crypto'
+import { join } from 'node:path'
+import { addDays } from 'date-fns'
+import { readChecksums } from '../base/checksums.ts'
+import { readTextIfAny } from '../base/files.ts'
+import { jsonIfAny, toJson } from '../base/json.ts'
+import { signerOf, signSsh } from '../base/sshsig.ts'
+import type { EventChain } from '../contract/events.ts'
+import type { ReleaseIndex } from '../contract/manifest.ts'
+import {
+  ALLOWED_SIGNERS,
+  EVENTS_PATH,
+  SIGNATURE_ENDING,
+  SIGNATURE_FILES,
+  SIGNED_LIST,
+  SIGNED_SITE,
+  TIME_STAMP_FILE,
+} from '../contract/published-paths.ts'
+import { toTimestamp } from '../contract/ranking.ts'
+import { SIGNATURE_NAMESPACE, SIGNER, SignedSite } from '../contract/site.ts'
+import { type KeysInForce, keysInForce } from '../release/events.ts'
+import { currentEntry } from '../release/index.ts'
+import type { NextTree } from './next-tree.ts'
+import type { PublicFolder } from './public-folder.ts'
+import { listFiles, noteListed } from './signed-list.ts'
+import type { Signing, SigningKey } from './signing.ts'
+
+/**
+ * Stages the list of every file and its signatures. Call it when all else is staged. Keeps the published ones if they
+ * list the same files and half of their time is not over. Returns a function that notes the files; call it when all are
+ * in place.
+ */
+export async function stageSignatures(
+  tree: NextTree,
+  index: ReleaseIndex,
+  { events }: EventChain,
+): Promise<() => Promise<void>> {
+  const { signing, publicDir } = tree.folder
+  const keys = keysInForce(events, EVENTS_PATH)
+  const current = currentEntry(index)
+  const newest = events.at(-1)
+  if (signing.key === undefined || !keys.isSigned || current === undefined || newest === undefined) {
+    for (const path of [...SIGNATURE_FILES, ALLOWED_SIGNERS]) await tree.remove(path)
+    return async () => {}
+  }
+  await tree.replace(ALLOWED_SIGNERS, allowedSigners(keys))
+  const signers = new Set(events.flatMap((event) => (event.kind === 'key_added' ? [event.key] : [])))
+  const isOurs = (signer: string | undefined) => [...signers].some((each) => each === signer)
+  const published = tree.isNewChain ? undefined : await readSigned(publicDir, SIGNED_LIST)
+  const previous = published !== undefined && isOurs(published.signer) ? readChecksums(published.text) : undefined
+  const list = await listFiles(tree, current.release, previous)
+  const site = {
+    dataset: 'rankings-daily' as const,
+    release: current.release,
+    events: events.length,
+    head: newest.hash,
+    sha256sums: hash('sha256', list.text),
+  }
+  const standing = await readStanding(publicDir, signing.key)
+  if (published?.text !== list.text || published.signer !== signing.key.public) {
+    await sign(tree, SIGNED_LIST, list.text, signing.key)
+  }
+  if (!isToBeKept(standing, site, signing)) {
+    const text = toJson(SignedSite.parse({ ...site, ...periodOf(signing, standing) }))
+    await sign(tree, SIGNED_SITE, text, signing.key)
+    await tree.remove(TIME_STAMP_FILE)
+  }
+  return () => noteListed(tree.folder, list)
+}
+
+async function sign(tree: NextTree, path: string, text: string, { private: key }: SigningKey): Promise<void> {
+  await tree.write(path, text)
+  await tree.write(`${path}${SIGNATURE_ENDING}`, signSsh(text, key, SIGNATURE_NAMESPACE))
+}
+
+/** A file of the public folder, and the key that signed it, if one did. Undefined if the file is missing. */
+export async function readSigned(
+  root: string,
+  path: string,
+): Promise<{ text: string; signer: string | undefined } | undefined> {
+  const text = await readTextIfAny(join(root, path))
+  const signature = await readTextIfAny(join(root, `${path}${SIGNATURE_ENDING}`))
+  if (text === undefined) return undefined
+  return { text, signer: signature === undefined ? undefined : signerOf(text, signature, SIGNATURE_NAMESPACE) }
+}
+
+async function readStanding(publicDir: string, key: SigningKey): Promise<SignedSite | undefined> {
+  const found = await readSigned(publicDir, SIGNED_SITE)
+  return found?.signer === key.public ? SignedSite.safeParse(jsonIfAny(found.text)).data : undefined
+}
+
+function isToBeKept(
+  standing: SignedSite | undefined,
+  site: Omit<SignedSite, 'issued' | 'expires'>,
+  { at }: Signing,
+): boolean {
+  if (standing === undefined) return false
+  const { issued, expires, ...facts } = standing
+  const isSame = Object.entries(site).every(([key, value]) => facts[key as keyof typeof facts] === value)
+  return isSame && Date.parse(at) < (Date.parse(issued) + Date.parse(expires)) / 2
+}
+
+/** It never begins before that of the signature which it replaces. */
+function periodOf({ at, days }: Signing, standing: SignedSite | undefined): Pick<SignedSite, 'issued' | 'expires'> {
+  const issued = standing !== undefined && standing.issued > at ? standing.issued : at
+  return { issued, expires: toTimestamp(addDays(issued, days)) }
+}
+
+/** The keys that may sign, as `ssh-keygen -Y verify -f` reads them. */
+export function allowedSigners({ roles }: KeysInForce): string {
+  const signing = [...roles].filter(([, role]) => role === 'signing')
+  return signing.map(([key]) => `${SIGNER} namespaces="${SIGNATURE_NAMESPACE}" ${key}\n`).join('')
+}
+
+/** Removes signatures that do not fit the files any more, because a switch was stopped. */
+export async function removeSignatures({ publicDir, files }: PublicFolder): Promise<void> {
+  for (const path of SIGNATURE_FILES) await files.remove(join(publicDir, path))
+  await files.flush(publicDir)
+}

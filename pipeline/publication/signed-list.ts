@@ -1,0 +1,92 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { toChecksums } from '../base/checksums.ts'
+import { BuildError } from '../base/errors.ts'
+import { hashFile, readTextIfAny, replaceFile } from '../base/files.ts'
+import { jsonIfAny } from '../base/json.ts'
+import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
+import { stampOf } from '../base/stamp.ts'
+import { type ReleaseName, releasePath } from '../contract/manifest.ts'
+import { LATEST_PATH, publishedPath, SIGNATURE_FILES } from '../contract/published-paths.ts'
+import type { FilePlace, NextTree } from './next-tree.ts'
+import type { PublicFolder } from './public-folder.ts'
+
+/** A cache in the state folder: the SHA-256 of each file that may change, and its stamp. */
+const LISTED_FILE = 'listed.json'
+const Listed = z.record(z.string(), z.tuple([z.string(), z.string()]))
+type Listed = z.infer<typeof Listed>
+
+export interface SignedList {
+  /** What `sha256sum -c` reads. */
+  text: string
+  /** The files that may change, with their SHA-256. */
+  changing: ReadonlyMap<string, string>
+  /** Whether a file was read because the cache does not have it. */
+  isNew: boolean
+}
+
+/**
+ * Lists every file that a switch leaves, with `latest` as the files of the current release. With the `previous` list,
+ * files of releases and revisions keep their signed hashes, because they never change: a file that was damaged or removed
+ * since does not become right by being signed again. Strangers among them are not listed.
+ */
+export async function listFiles(
+  tree: NextTree,
+  current: ReleaseName,
+  previous: ReadonlyMap<string, string> | undefined,
+): Promise<SignedList> {
+  const cache = Listed.safeParse(jsonIfAny(await readTextIfAny(join(tree.folder.stateDir, LISTED_FILE)))).data ?? {}
+  const found = await tree.files()
+  for (const path of SIGNATURE_FILES) found.delete(path)
+  const kept = [...(previous ?? [])].filter(([path]) => isImmutable(path) && !found.get(path)?.isStaged)
+  const isRemoved = tree.removed()
+  const list = new Map(kept.filter(([path]) => !isRemoved(path)))
+  const others = [...found].filter(([path, place]) => !list.has(path) && isToList(path, place, previous))
+  const changing = new Map<string, string>()
+  let isNew = false
+  await sideBySide(
+    others,
+    async ([path, place]) => {
+      const known = place.isStaged ? undefined : cached(cache, path, place)
+      isNew ||= known === undefined
+      const sha256 = known ?? (await hashFile(place.place)).sha256
+      list.set(path, sha256)
+      if (!isImmutable(path)) changing.set(path, sha256)
+    },
+    SMALL_FILES_AT_ONCE,
+  )
+  const folder = `${releasePath(current)}/`
+  const latest = [...list].filter(([path]) => path.startsWith(folder))
+  for (const [path, sha256] of latest) list.set(`${LATEST_PATH}/${path.slice(folder.length)}`, sha256)
+  const entries = [...list].map(([path, sha256]) => ({ path: listable(path), sha256 }))
+  return { text: toChecksums(entries), changing, isNew }
+}
+
+function isImmutable(path: string): boolean {
+  return ['release', 'revision'].includes(publishedPath(path).cache)
+}
+
+function isToList(path: string, { isStaged }: FilePlace, previous: ReadonlyMap<string, string> | undefined): boolean {
+  return isStaged || previous === undefined || previous.has(path) || publishedPath(path).readers === 'people'
+}
+
+function cached(cache: Listed, path: string, { place }: FilePlace): string | undefined {
+  const [sha256, stamp] = cache[path] ?? []
+  return stamp !== undefined && stamp === stampOf(place) ? sha256 : undefined
+}
+
+/** `sha256sum` writes such names in another way. */
+function listable(path: string): string {
+  if (!/[\n\r\\]/.test(path)) return path
+  throw new BuildError(`${JSON.stringify(path)} cannot be listed: rename it without line breaks and backslashes`)
+}
+
+/** Notes what is in place, so that the next build need not read it again. */
+export async function noteListed(
+  { publicDir, stateDir, files }: PublicFolder,
+  { changing, isNew }: SignedList,
+): Promise<void> {
+  if (!isNew) return
+  const stamped = [...changing].map(([path, sha256]) => [path, [sha256, stampOf(join(publicDir, path)) ?? '']])
+  await replaceFile(files, join(stateDir, LISTED_FILE), `${JSON.stringify(Object.fromEntries(stamped))}\n`)
+}

@@ -1,0 +1,150 @@
+import { hash, type KeyObject } from 'node:crypto'
+import { join } from 'node:path'
+import { BuildError } from '../base/errors.ts'
+import { readTextIfAny } from '../base/files.ts'
+import { parseJson } from '../base/json.ts'
+import { fingerprintOf, signerOf, signSsh } from '../base/sshsig.ts'
+import { type DatasetEvent, EventChain, type KeyRole, type PublicKey } from '../contract/events.ts'
+import type { ReleaseIndex } from '../contract/manifest.ts'
+import { EVENTS_PATH } from '../contract/published-paths.ts'
+import { SIGNATURE_NAMESPACE } from '../contract/site.ts'
+
+export const NO_EVENTS: EventChain = { dataset: 'rankings-daily', events: [] }
+
+type Unlinked<Event> = Event extends DatasetEvent ? Omit<Event, 'previous' | 'hash' | 'signature'> : never
+
+/** An event before it is linked to the one before it. A change of keys is signed by a key in force. */
+export type EventDraft = Unlinked<DatasetEvent> & { signedBy?: KeyObject | undefined }
+
+/** The keys that may sign after some events. */
+export interface KeysInForce {
+  roles: ReadonlyMap<PublicKey, KeyRole>
+  /** False if the publisher has stopped signing. */
+  isSigned: boolean
+}
+
+/** Undefined if there is no `chain.json`: versions before 0.14.0 made none. Throws `BuildError` if it is broken. */
+export async function readEvents(root: string): Promise<EventChain | undefined> {
+  const path = join(root, EVENTS_PATH)
+  const text = await readTextIfAny(path)
+  if (text === undefined) return undefined
+  const chain = parseJson(EventChain, text, path, BuildError)
+  verifyLinks(chain, path)
+  keysInForce(chain.events, path)
+  return chain
+}
+
+/** Adds events. */
+export function appendEvents(chain: EventChain, drafts: readonly EventDraft[]): EventChain {
+  return drafts.reduce(append, chain)
+}
+
+function append({ events, ...chain }: EventChain, { signedBy, ...draft }: EventDraft): EventChain {
+  const facts = { ...draft, previous: events.at(-1)?.hash ?? null }
+  const digest = hashOf(facts)
+  const signature = signedBy && { signature: signSsh(digest, signedBy, SIGNATURE_NAMESPACE) }
+  return { ...chain, events: [...events, { ...facts, hash: digest, ...signature } as DatasetEvent] }
+}
+
+/** The releases and withdrawals of the index that have no event, oldest first. */
+export function missingEvents({ events }: EventChain, { releases }: ReleaseIndex): EventDraft[] {
+  const known = new Set(events.map((event) => `${event.kind} ${'release' in event ? event.release : ''}`))
+  const made = releases
+    .filter(({ release }) => !known.has(`release ${release}`))
+    .map(({ release, as_of, hash }): EventDraft => ({ kind: 'release', at: as_of, release, entry: hash }))
+  const withdrawn = releases.flatMap(({ release, withdrawal }): EventDraft[] => {
+    if (withdrawal === undefined || known.has(`withdrawal ${release}`)) return []
+    const { withdrawn_at: at, reason } = withdrawal
+    return [{ kind: 'withdrawal', at, release, reason }]
+  })
+  return [...made, ...withdrawn].sort((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)))
+}
+
+/** Throws `BuildError` unless the events tell of the same releases and withdrawals as the index. */
+export function verifyEvents({ events }: EventChain, index: ReleaseIndex, path: string): void {
+  const told = events.flatMap((event) =>
+    event.kind === 'release' ? [`${event.release} with the hash ${event.entry}`] : [],
+  )
+  const listed = index.releases.map(({ release, hash }) => `${release} with the hash ${hash}`)
+  const withdrawals = events.flatMap((event) =>
+    event.kind === 'withdrawal' ? [describeWithdrawal(event.release, event.at, event.reason)] : [],
+  )
+  const withdrawn = index.releases.flatMap(({ release, withdrawal }) =>
+    withdrawal === undefined ? [] : [describeWithdrawal(release, withdrawal.withdrawn_at, withdrawal.reason)],
+  )
+  // A privacy withdrawal may take out releases in another order than the index lists them.
+  const pairs = [
+    [told, listed],
+    [withdrawals.sort(), withdrawn.sort()],
+  ] as const
+  for (const [own, right] of pairs) {
+    const position = Math.max(own.length, right.length)
+    for (let at = 0; at < position; at += 1) {
+      if (own[at] === right[at]) continue
+      const says = (line: string | undefined) => line ?? 'nothing more'
+      throw new BuildError(`${path} tells of ${says(own[at])}, but the index lists ${says(right[at])}`)
+    }
+  }
+}
+
+function describeWithdrawal(release: string, at: string, reason: string): string {
+  return `the withdrawal of ${release} at ${at}: ${reason}`
+}
+
+/**
+ * The keys in force after these events. Throws `BuildError` if a key was added or retired without the signature of a key
+ * in force, or a recovery key without that of a recovery key.
+ */
+export function keysInForce(events: readonly DatasetEvent[], path: string): KeysInForce {
+  const roles = new Map<PublicKey, KeyRole>()
+  let isSigned = false
+  for (const event of events) {
+    if (event.kind === 'key_lost') roles.clear()
+    if (event.kind === 'key_lost' || event.kind === 'signing_stopped') isSigned = false
+    if (event.kind === 'signing_resumed') isSigned = true
+    if (event.kind !== 'key_added' && event.kind !== 'key_retired') continue
+    if (!isAuthorized(event, roles)) {
+      const what = event.kind === 'key_added' ? 'adds' : 'retires'
+      throw new BuildError(`${path}: no key in force has signed the event that ${what} ${fingerprintOf(event.key)}`)
+    }
+    if (event.kind === 'key_added') {
+      isSigned ||= roles.size === 0
+      roles.set(event.key, event.role)
+    } else roles.delete(event.key)
+  }
+  return { roles, isSigned }
+}
+
+function isAuthorized(
+  event: Extract<DatasetEvent, { kind: 'key_added' | 'key_retired' }>,
+  roles: ReadonlyMap<PublicKey, KeyRole>,
+): boolean {
+  if (event.kind === 'key_added' && roles.size === 0) return event.role === 'signing' && event.signature === undefined
+  const role = event.kind === 'key_added' ? event.role : roles.get(event.key)
+  const signer = signerOf(event.hash, event.signature ?? '', SIGNATURE_NAMESPACE)
+  const signerRole = signer === undefined ? undefined : roles.get(signer)
+  // A stolen signing key must not be able to replace the recovery key.
+  const needsRecovery = role === 'recovery' && [...roles.values()].includes('recovery')
+  return role !== undefined && signerRole !== undefined && !(needsRecovery && signerRole !== 'recovery')
+}
+
+function verifyLinks({ events }: EventChain, path: string): void {
+  let previous: string | null = null
+  for (const [position, event] of events.entries()) {
+    const { hash: digest, ...facts } = withoutSignature(event)
+    if (facts.previous !== previous || hashOf(facts) !== digest) {
+      throw new BuildError(`${path}: event ${position + 1} (${event.kind}) was changed, or one before it was removed`)
+    }
+    previous = digest
+  }
+}
+
+function withoutSignature(event: DatasetEvent): Unlinked<DatasetEvent> & { previous: string | null; hash: string } {
+  if (event.kind !== 'key_added' && event.kind !== 'key_retired') return event
+  const { signature: _, ...facts } = event
+  return facts
+}
+
+function hashOf(facts: object): string {
+  return hash('sha256', JSON.stringify(facts))
+}
