@@ -1,5 +1,5 @@
-import { totalmem } from 'node:os'
-import { dirname, isAbsolute, resolve } from 'node:path'
+import { homedir, totalmem } from 'node:os'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { AsOf } from '../contract/as-of.ts'
 import { CliError } from './errors.ts'
@@ -110,6 +110,11 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     signatureDays: SIGNATURE_DAYS,
     memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),
   }
+}
+
+/** The file in which `verify` keeps what it saw of signed sites: `tokenboard/pins.json` in the user's folder of settings. */
+export function pinsFile({ XDG_CONFIG_HOME }: Record<string, string | undefined> = process.env): string {
+  return join(XDG_CONFIG_HOME || join(homedir(), '.config'), 'tokenboard/pins.json')
 }
 
 /** A text with paths inside of the folders of the settings as these were given: relative where they are. */

@@ -107,7 +107,7 @@ function periodOf({ at, days }: Signing, standing: SignedSite | undefined): Pick
 }
 
 /** The keys that may sign, as `ssh-keygen -Y verify -f` reads them. */
-export function allowedSigners({ roles }: KeysInForce): string {
+export function allowedSigners({ roles }: Pick<KeysInForce, 'roles'>): string {
   const signing = [...roles].filter(([, role]) => role === 'signing')
   return signing.map(([key]) => `${SIGNER} namespaces="${SIGNATURE_NAMESPACE}" ${key}\n`).join('')
 }
