@@ -39,6 +39,12 @@ export const PipelineSettings = z.object({
   DEPOSIT_TOKEN_FILE: Setting.describe(
     'The file that holds the token of the repository for [deposits](deposit.md). `--token-file` wins.',
   ),
+  TSA_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http(s) URL, such as https://tsa.example.org/tsr' })
+    .optional()
+    .describe(
+      'The address of a time-stamping authority (RFC 3161), with user and password if it wants them. It is sent a hash of `site.json`, and answers with a signed proof of when that file existed.',
+    ),
 })
 
 /** The settings of the pipeline (DESIGN.md §5). */
@@ -54,6 +60,8 @@ export interface PipelineConfig {
   memoryLimit: string
   /** The file with the token of the repository for deposits. */
   depositTokenFile?: string | undefined
+  /** The address of a time-stamping authority, which may contain secrets. */
+  tsaUrl?: string | undefined
   /** DuckDB's threads, by default one per core. Results do not depend on it. */
   threads?: number
 }
@@ -67,10 +75,8 @@ export interface ClickHouseLogin {
 /** Reads the settings; an empty variable counts as unset. Throws `CliError` that lists every wrong setting. */
 export function readPipelineConfig(environment: Record<string, string | undefined> = process.env): PipelineConfig {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, ENGINE, MEMORY_LIMIT, DEPOSIT_TOKEN_FILE, ...login } = parseNamed(
-    PipelineSettings,
-    given,
-  )
+  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, ENGINE, MEMORY_LIMIT, DEPOSIT_TOKEN_FILE, TSA_URL, ...login } =
+    parseNamed(PipelineSettings, given)
   const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE } = login
   if (CLICKHOUSE_PASSWORD !== undefined && CLICKHOUSE_PASSWORD_FILE !== undefined) {
     throw new CliError('CLICKHOUSE_PASSWORD and CLICKHOUSE_PASSWORD_FILE are both set; keep one')
@@ -83,6 +89,7 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     engine: ENGINE,
     clickhouse: { user: CLICKHOUSE_USER, password: CLICKHOUSE_PASSWORD, passwordFile: CLICKHOUSE_PASSWORD_FILE },
     ...(DEPOSIT_TOKEN_FILE !== undefined && { depositTokenFile: DEPOSIT_TOKEN_FILE }),
+    ...(TSA_URL !== undefined && { tsaUrl: TSA_URL }),
     memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),
   }
 }

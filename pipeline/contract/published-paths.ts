@@ -184,6 +184,8 @@ const MEDIA_TYPES: Record<string, string> = {
   '.png': 'image/png',
   '.ris': 'application/x-research-info-systems; charset=utf-8',
   '.svg': 'image/svg+xml',
+  // The reply of a time-stamping authority (RFC 3161 §3.4).
+  '.tsr': 'application/timestamp-reply',
   '.txt': 'text/plain; charset=utf-8',
   '.wasm': 'application/wasm',
   '.woff2': 'font/woff2',
