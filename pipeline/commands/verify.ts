@@ -133,8 +133,12 @@ function describe(
   return [
     `verified ${counted(releases, 'release')}${inHistory} with ${counted(files, 'file')}; ${latest} is current\n`,
     ...describeSignature(signature, pinned),
-    ...notVerified(not_verified, 'revision', 'that went with a withdrawn release'),
-    ...notVerified(outdated_pages, 'page', 'made by another version; the next build replaces them'),
+    ...(signature.signed_by === null
+      ? [
+          ...notVerified(not_verified, 'revision', 'that went with a withdrawn release'),
+          ...notVerified(outdated_pages, 'page', 'made by another version; the next build replaces them'),
+        ]
+      : onlySigned([...not_verified, ...outdated_pages])),
   ].join('')
 }
 
@@ -145,7 +149,8 @@ const TRUSTED = {
 }
 
 function describeSignature(signature: SignatureSummary, pinned: Pinned): string[] {
-  const { signed_by, issued, expires, stale, files, unsigned_releases, taken_as_given, not_compared } = signature
+  const { signed_by, issued, expires, stamped, stale, files, unsigned_releases, taken_as_given, not_compared } =
+    signature
   const given =
     taken_as_given === 0
       ? []
@@ -154,10 +159,19 @@ function describeSignature(signature: SignatureSummary, pinned: Pinned): string[
   return [
     `signed by ${signed_by} at ${issued}, good until ${expires}, with ${counted(files, 'file')}\n`,
     ...(pinned === null ? [] : [`  ${TRUSTED[pinned]}\n`]),
+    ...(stamped === null ? [] : [`stamped at ${stamped}, as the authority says; openssl checks the authority\n`]),
     ...(stale ? [`stale: it was good until ${expires}; there may be newer releases elsewhere\n`] : []),
     ...(unsigned_releases === 0 ? [] : [`unsigned when made: ${counted(unsigned_releases, 'release')}\n`]),
     ...given,
     ...notVerified(not_compared, 'file', 'that the host answers itself, or does not serve as a file'),
+  ]
+}
+
+/** What cannot be computed again, but is as it was signed. */
+function onlySigned(paths: readonly string[]): string[] {
+  if (paths.length === 0) return []
+  return [
+    `as signed, but not computed again: ${counted(paths.length, 'file')} of withdrawn releases or another version\n`,
   ]
 }
 

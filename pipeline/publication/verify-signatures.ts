@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { CHECKSUMS_FILE, readChecksums, toChecksums } from '../base/checksums.ts'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, readTextIfAny, statsIfAny } from '../base/files.ts'
+import { hashFile, readIfAny, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { fingerprintOf } from '../base/sshsig.ts'
@@ -16,6 +16,7 @@ import {
   SIGNATURE_FILES,
   SIGNED_LIST,
   SIGNED_SITE,
+  TIME_STAMP_FILE,
 } from '../contract/published-paths.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { SignedSite } from '../contract/site.ts'
@@ -23,6 +24,7 @@ import { keysInForce, readEvents, verifyEvents } from '../release/events.ts'
 import { missing } from './compare.ts'
 import { filesBelow } from './next-tree.ts'
 import { allowedSigners, readSigned } from './signatures.ts'
+import { readTimeStamp } from './time-stamp.ts'
 import { type Pin, signingKeys, type Trust, verifyTrust } from './trust.ts'
 
 /** What the signatures of a site prove. */
@@ -32,6 +34,8 @@ export interface SignatureSummary {
   issued: Timestamp | null
   /** After this time the publisher should have renewed the signature: the copy is stale. */
   expires: Timestamp | null
+  /** When an authority stamped the signed site, as it says itself. Its own signature is not checked. */
+  stamped: string | null
   stale: boolean
   /** The number of files that were compared with the signed list. */
   files: number
@@ -74,7 +78,15 @@ export async function verifySignatures(
   const taken_as_given = index.releases.filter(isErased).length
   if (chain === undefined || !isSigned) {
     await verifyUnsigned(root, options, roles.size > 0)
-    const unsigned = { signed_by: null, issued: null, expires: null, stale: false, files: 0, not_compared: [] }
+    const unsigned = {
+      signed_by: null,
+      issued: null,
+      expires: null,
+      stamped: null,
+      stale: false,
+      files: 0,
+      not_compared: [],
+    }
     const summary = { ...unsigned, unsigned_releases: index.releases.length, taken_as_given }
     return { events: chain, summary, pin: undefined }
   }
@@ -94,6 +106,7 @@ export async function verifySignatures(
     signed_by: signer,
     issued,
     expires,
+    stamped: await readStamp(root),
     stale,
     files: list.size - not_compared.length,
     unsigned_releases: unsignedReleases(chain),
@@ -159,6 +172,17 @@ async function readSite(
     return { site, signer, list: listed }
   }
   throw new BuildError(`${join(root, CHECKSUMS_FILE)} has lines that are not checksums of files below it`)
+}
+
+async function readStamp(root: string): Promise<string | null> {
+  const path = join(root, TIME_STAMP_FILE)
+  const stamp = await readIfAny(path)
+  if (stamp === undefined) return null
+  try {
+    return readTimeStamp(stamp, (await readIfAny(join(root, SIGNED_SITE))) ?? Buffer.alloc(0)).at
+  } catch (error) {
+    throw error instanceof BuildError ? new BuildError(`${path}: ${error.message}`) : error
+  }
 }
 
 /** A list must not lead a reader out of the folder. */
