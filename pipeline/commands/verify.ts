@@ -41,8 +41,9 @@ PUBLIC_DIR.`,
   )
   .action(async (place, { base, json, key, since, fresh, pin }) => {
     const asked = await readAsked({ place: place ?? readPipelineConfig().publicDir, base, key, since, fresh, pin })
-    const { summary, pinned } = await withInterrupt((signal) => verifyPlace(asked, signal))
+    const { summary, pinned, notKept } = await withInterrupt((signal) => verifyPlace(asked, signal))
     say(describe(summary, pinned))
+    if (notKept !== undefined) say(`not pinned: ${notKept}; the next time, nothing is known of this one\n`)
     if (json === true) process.stdout.write(`${JSON.stringify({ ...summary, pinned })}\n`)
   })
 
@@ -100,12 +101,16 @@ type Pinned = 'given' | 'seen_before' | 'first_use' | null
 async function verifyPlace(
   { place, isRemote, base, key, since, isFresh, pins }: Asked,
   signal: AbortSignal,
-): Promise<{ summary: VerifySummary; pinned: Pinned }> {
+): Promise<{ summary: VerifySummary; pinned: Pinned; notKept: string | undefined }> {
   const { keepPin, readPin } = await import('../publication/pins.ts')
-  const where = isRemote ? new URL(place).href.replace(/\/*$/, '/') : place
+  const where = isRemote ? (URL.parse(place)?.href ?? place).replace(/\/*$/, '/') : place
   const pin = pins === undefined ? undefined : await readPin(pins, where)
+  let notKept: string | undefined
   const onPin = async (seen: Pin) => {
-    if (pins !== undefined) await keepPin(pins, where, seen)
+    if (pins === undefined) return
+    await keepPin(pins, where, seen).catch((error: unknown) => {
+      notKept = reasonOf(error)
+    })
   }
   const onVerified = ({ release, rows, dropped }: ReleaseEntry) =>
     process.stderr.write(`${release}: ${counted(rows, 'row')}, ${dropped ? 'dropped' : 'the same in every format'}\n`)
@@ -118,9 +123,9 @@ async function verifyPlace(
         report: createReporter(process.stderr, () => new Date()),
       })
     : await (await import('../publication/verify.ts')).verify(place, { ...options, report: onVerified })
-  const trusted =
-    key !== undefined ? 'given' : pin !== undefined ? 'seen_before' : pins === undefined ? null : 'first_use'
-  return { summary, pinned: summary.signature.signed_by === null ? null : trusted }
+  const isKept = pins !== undefined && notKept === undefined
+  const trusted = key !== undefined ? 'given' : pin !== undefined ? 'seen_before' : isKept ? 'first_use' : null
+  return { summary, pinned: summary.signature.signed_by === null ? null : trusted, notKept }
 }
 
 const NAMED = 5

@@ -38,7 +38,8 @@ export class RemoteFiles {
   }
 
   urlOf(path: string): string {
-    return new URL(path, this.#base).href
+    // In a name these characters are no more than that, and neither is a scheme.
+    return new URL(`./${path.replaceAll(/[%?#]/g, encodeURIComponent)}`, this.#base).href
   }
 
   /** Throws `BuildError` if the file is missing, longer than `limit` bytes, or cannot be fetched. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readChecksums } from '../base/checksums.ts'
-import { BuildError } from '../base/errors.ts'
+import { BuildError, reasonOf } from '../base/errors.ts'
 import { namesIn, readIfAny, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
@@ -56,7 +56,7 @@ export async function mirrorSite(
   const all = [...others, ...listed]
   let done = 0
   const fetchNext = async (entry: Entry) => {
-    await fetchEntry(remote, folder, entry)
+    await fetchListed(remote, folder, entry)
     done += 1
     onProgress(done / all.length)
   }
@@ -85,8 +85,9 @@ async function ownAnswers(folder: string): Promise<string[]> {
 
 /** The texts of the files that change with every release. While they are equal, no release was published. */
 export async function readPointers(remote: RemoteFiles): Promise<string> {
-  const paths = [COVERAGE_PATH, INDEX_PATH, POINTER_PATH, CATALOG_FILE, SIGNED_SITE]
-  const texts = await sideBySide(paths, async (path) => (await remote.readIfAny(path))?.toString() ?? null)
+  const paths = [COVERAGE_PATH, INDEX_PATH, POINTER_PATH, CATALOG_FILE]
+  const found = await sideBySide(paths, (path) => remote.readIfAny(path))
+  const texts = [...found, await remote.readOptional(SIGNED_SITE)].map((bytes) => bytes?.toString() ?? null)
   return JSON.stringify(texts)
 }
 
@@ -122,6 +123,18 @@ async function fetchEntry(remote: RemoteFiles, folder: string, { path, bytes, is
   if (found === undefined) await rm(join(folder, path), { force: true })
   else await save(folder, path, found)
 }
+
+/** A list that was made to harm may have names that do not fit together, such as a folder with the name of a file. */
+async function fetchListed(remote: RemoteFiles, folder: string, entry: Entry): Promise<void> {
+  try {
+    await fetchEntry(remote, folder, entry)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && NO_PLACE.has(String(error.code)))) throw error
+    throw new BuildError(`${remote.urlOf(entry.path)} has no place beside other listed files: ${reasonOf(error)}`)
+  }
+}
+
+const NO_PLACE = new Set(['EEXIST', 'EISDIR', 'ENOTDIR', 'ENAMETOOLONG'])
 
 /** Compares the host's `latest/`, a copy or a link, with `folder`. Throws `BuildError` for the first difference. */
 export async function verifyLatest(remote: RemoteFiles, folder: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { type Content, isMissing, isThere, linkTarget, namesIn, readIfAny, readTextIfAny } from '../base/files.ts'
@@ -217,15 +217,27 @@ export class NextTree {
 /** The folders in which a link may lead to a folder on a larger disk. */
 const MAY_BE_LINKED = new Set(['.', ...publishedFolders('.')])
 
-/** The files in a folder, by their paths, but hidden ones and those of `latest` and of the paths in `gone`. */
+/**
+ * What is in a folder but folders, by its path: files, links to files, and what is none, such as a link that leads nowhere.
+ * Leaves out hidden names, and those of `latest` and of the paths in `gone`.
+ */
 export function* filesBelow(root: string, gone: ReadonlySet<string> = new Set(), folder = '.'): Iterable<string> {
   for (const entry of readFolder(join(root, folder))) {
     const path = join(folder, entry.name)
     if (entry.name.startsWith('.') || path === LATEST_PATH || gone.has(path)) continue
-    const isLink = entry.isSymbolicLink() && MAY_BE_LINKED.has(folder)
-    const found = isLink ? statSync(join(root, path), { throwIfNoEntry: false }) : entry
-    if (found?.isDirectory()) yield* filesBelow(root, gone, path)
-    else if (found?.isFile()) yield path
+    const isLinkedFolder =
+      entry.isSymbolicLink() && MAY_BE_LINKED.has(folder) && statsOf(join(root, path))?.isDirectory()
+    if (entry.isDirectory() || isLinkedFolder) yield* filesBelow(root, gone, path)
+    else yield path
+  }
+}
+
+/** Undefined for a link that leads nowhere, or to itself. */
+export function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
   }
 }
 

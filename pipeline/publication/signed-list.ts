@@ -8,7 +8,7 @@ import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { stampOf } from '../base/stamp.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { LATEST_PATH, publishedPath, SIGNATURE_FILES } from '../contract/published-paths.ts'
-import type { FilePlace, NextTree } from './next-tree.ts'
+import { type FilePlace, type NextTree, statsOf } from './next-tree.ts'
 import type { PublicFolder } from './public-folder.ts'
 
 /** A cache in the state folder: the SHA-256 of each file that may change, and its stamp. */
@@ -36,7 +36,7 @@ export async function listFiles(
   previous: ReadonlyMap<string, string> | undefined,
 ): Promise<SignedList> {
   const cache = Listed.safeParse(jsonIfAny(await readTextIfAny(join(tree.folder.stateDir, LISTED_FILE)))).data ?? {}
-  const found = await tree.files()
+  const found = await filesOf(tree)
   for (const path of SIGNATURE_FILES) found.delete(path)
   const kept = [...(previous ?? [])].filter(([path]) => isImmutable(path) && !found.get(path)?.isStaged)
   const isRemoved = tree.removed()
@@ -60,6 +60,12 @@ export async function listFiles(
   for (const [path, sha256] of latest) list.set(`${LATEST_PATH}/${path.slice(folder.length)}`, sha256)
   const entries = [...list].map(([path, sha256]) => ({ path: listable(path), sha256 }))
   return { text: toChecksums(entries), changing, isNew }
+}
+
+/** Without links that lead to no file: they have nothing to list. */
+async function filesOf(tree: NextTree): Promise<Map<string, FilePlace>> {
+  const all = [...(await tree.files())]
+  return new Map(all.filter(([, { place }]) => statsOf(place)?.isFile()))
 }
 
 function isImmutable(path: string): boolean {

@@ -17,6 +17,7 @@ export async function stageEvents(tree: NextTree, index: ReleaseIndex): Promise<
   // A release that this command makes comes after its key, which it is signed by.
   const earlier = missing.filter(({ at }) => at < signing.at)
   const events = appendEvents(published, [...earlier, ...keys, ...missing.slice(earlier.length)])
+  keysInForce(events.events, EVENTS_PATH)
   await tree.replace(EVENTS_PATH, toJson(events))
   return events
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { CHECKSUMS_FILE, readChecksums, toChecksums } from '../base/checksums.ts'
-import { BuildError } from '../base/errors.ts'
+import { BuildError, reasonOf } from '../base/errors.ts'
 import { hashFile, readIfAny, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
@@ -90,9 +90,9 @@ export async function verifySignatures(
     const summary = { ...unsigned, unsigned_releases: index.releases.length, taken_as_given }
     return { events: chain, summary, pin: undefined }
   }
-  verifyTrust(chain, options)
   const keys = allowedSigners({ roles })
   const { site, signer, list } = await readSite(root, chain, { current, keys })
+  verifyTrust(chain, { signer, issued: site.issued }, options)
   if ((await readTextIfAny(join(root, ALLOWED_SIGNERS))) !== keys) {
     throw new BuildError(`${join(root, ALLOWED_SIGNERS)} does not have the keys that ${EVENTS_PATH} says are in force`)
   }
@@ -132,7 +132,7 @@ async function verifyUnsigned(
     throw new BuildError(`${root} ${since}, but it was at ${pin.issued}, by ${pin.keys.at(-1)}`)
   }
   if (isFresh === true) throw new BuildError(`${root} ${since}, so nothing says until when it is good`)
-  for (const path of SIGNATURE_FILES) {
+  for (const path of [...SIGNATURE_FILES, ALLOWED_SIGNERS]) {
     if ((await statsIfAny(join(root, path))) === undefined) continue
     throw new BuildError(`${join(root, path)} is there, but no event in ${EVENTS_PATH} tells of a key`)
   }
@@ -185,10 +185,14 @@ async function readStamp(root: string): Promise<string | null> {
   }
 }
 
-/** A list must not lead a reader out of the folder. */
+/** A list must not lead a reader out of the folder, or have what no file system takes. */
 export function isSafe(path: string): boolean {
-  return !path.includes('\\') && path.split('/').every((name) => name !== '' && !name.startsWith('.'))
+  const isName = (name: string) => name !== '' && !name.startsWith('.') && Buffer.byteLength(name) <= LONGEST_NAME
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those that must not be in a name.
+  return !/[\0-\x1f\\]/.test(path) && path.split('/').every(isName)
 }
+
+const LONGEST_NAME = 255
 
 /** Returns the files that could not be compared. */
 async function verifyListed(
@@ -200,9 +204,9 @@ async function verifyListed(
     [...list],
     async ([path, sha256]): Promise<{ path: string; fault?: string }[]> => {
       if (ownAnswers.includes(path)) return [{ path }]
-      const place = join(root, path)
-      if ((await statsIfAny(place)) === undefined) return [isCoding(path) ? { path } : { path, fault: 'is missing' }]
-      return (await hashFile(place)).sha256 === sha256 ? [] : [{ path, fault: 'was changed' }]
+      const fault = await faultOf(join(root, path), sha256)
+      if (fault === undefined) return []
+      return [fault === MISSING && isCoding(path) ? { path } : { path, fault }]
     },
     SMALL_FILES_AT_ONCE,
   )
@@ -212,6 +216,19 @@ async function verifyListed(
   const wrong = found.filter(({ fault }) => fault !== undefined)
   if (wrong.length === 0) return found.map(({ path }) => path)
   throw new BuildError(describeFaults(root, wrong))
+}
+
+const MISSING = 'is missing'
+
+async function faultOf(place: string, sha256: string): Promise<string | undefined> {
+  try {
+    const stats = await statsIfAny(place)
+    if (stats === undefined) return MISSING
+    if (!stats.isFile()) return 'is no file'
+    return (await hashFile(place)).sha256 === sha256 ? undefined : 'was changed'
+  } catch (error) {
+    return `cannot be read: ${reasonOf(error)}`
+  }
 }
 
 function isOfList(path: string): boolean {

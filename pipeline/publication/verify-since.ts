@@ -5,8 +5,8 @@ import { hashFile, statsIfAny } from '../base/files.ts'
 import { jsonIfAny } from '../base/json.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { EventChain } from '../contract/events.ts'
-import { ReleaseIndex } from '../contract/manifest.ts'
-import { EVENTS_PATH, INDEX_PATH, publishedPath, releaseOfPath } from '../contract/published-paths.ts'
+import { ReleaseIndex, type ReleaseName, type Withdrawal } from '../contract/manifest.ts'
+import { EVENTS_PATH, INDEX_PATH, publishedPath, releaseOfPath, SIGNED_LIST } from '../contract/published-paths.ts'
 import { isDataFile } from '../contract/release-files.ts'
 
 /** What is published now. */
@@ -41,12 +41,21 @@ function verifyEventsSince(saved: EventChain, path: string, { root, events }: Pu
   }
 }
 
-function verifyIndexSince(saved: ReleaseIndex, path: string, { root, index }: Published): void {
+function verifyIndexSince(saved: ReleaseIndex, path: string, { root, index, events }: Published): void {
   const now = new Map(index.releases.map((entry) => [entry.release, entry]))
+  // A privacy withdrawal takes the place of an earlier one in the index, and the events tell of both.
+  const isTold = (release: ReleaseName, { withdrawn_at, reason }: Withdrawal) =>
+    events?.events.some(
+      (event) =>
+        event.kind === 'withdrawal' &&
+        event.release === release &&
+        event.at === withdrawn_at &&
+        event.reason === reason,
+    )
   for (const { release, hash, withdrawal } of saved.releases) {
     const entry = now.get(release)
-    const isSame = entry?.hash === hash && (withdrawal === undefined || isEqual(entry.withdrawal, withdrawal))
-    if (isSame) continue
+    const isKept = withdrawal === undefined || isEqual(entry?.withdrawal, withdrawal) || isTold(release, withdrawal)
+    if (entry?.hash === hash && isKept) continue
     throw new BuildError(
       `${release} of ${path} is another one, or missing, in ${join(root, INDEX_PATH)}: the past was rewritten`,
     )
@@ -72,6 +81,9 @@ async function verifyFilesSince(
     )
   }
   const immutable = [...saved].filter(([file]) => ['release', 'revision'].includes(publishedPath(file).cache))
+  if (immutable.length === 0) {
+    throw new CliError(`${path} lists no file of a release: save the ${SIGNED_LIST} at the top, not that of a release`)
+  }
   const differing = await sideBySide(
     immutable,
     async ([file, sha256]) => {

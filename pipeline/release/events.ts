@@ -5,7 +5,7 @@ import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { fingerprintOf, signerOf, signSsh } from '../base/sshsig.ts'
 import { type DatasetEvent, EventChain, type KeyRole, type PublicKey } from '../contract/events.ts'
-import type { ReleaseIndex } from '../contract/manifest.ts'
+import type { ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
 import { EVENTS_PATH } from '../contract/published-paths.ts'
 import { SIGNATURE_NAMESPACE } from '../contract/site.ts'
 
@@ -49,12 +49,14 @@ function append({ events, ...chain }: EventChain, { signedBy, ...draft }: EventD
 /** The releases and withdrawals of the index that have no event, oldest first. */
 export function missingEvents({ events }: EventChain, { releases }: ReleaseIndex): EventDraft[] {
   const known = new Set(events.map((event) => `${event.kind} ${'release' in event ? event.release : ''}`))
+  const told = lastWithdrawals(events)
   const made = releases
     .filter(({ release }) => !known.has(`release ${release}`))
     .map(({ release, as_of, hash }): EventDraft => ({ kind: 'release', at: as_of, release, entry: hash }))
   const withdrawn = releases.flatMap(({ release, withdrawal }): EventDraft[] => {
-    if (withdrawal === undefined || known.has(`withdrawal ${release}`)) return []
+    if (withdrawal === undefined) return []
     const { withdrawn_at: at, reason } = withdrawal
+    if (told.get(release) === describeWithdrawal(release, at, reason)) return []
     return [{ kind: 'withdrawal', at, release, reason }]
   })
   return [...made, ...withdrawn].sort((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)))
@@ -66,9 +68,7 @@ export function verifyEvents({ events }: EventChain, index: ReleaseIndex, path: 
     event.kind === 'release' ? [`${event.release} with the hash ${event.entry}`] : [],
   )
   const listed = index.releases.map(({ release, hash }) => `${release} with the hash ${hash}`)
-  const withdrawals = events.flatMap((event) =>
-    event.kind === 'withdrawal' ? [describeWithdrawal(event.release, event.at, event.reason)] : [],
-  )
+  const withdrawals = [...lastWithdrawals(events).values()]
   const withdrawn = index.releases.flatMap(({ release, withdrawal }) =>
     withdrawal === undefined ? [] : [describeWithdrawal(release, withdrawal.withdrawn_at, withdrawal.reason)],
   )
@@ -87,39 +87,58 @@ export function verifyEvents({ events }: EventChain, index: ReleaseIndex, path: 
   }
 }
 
+/** A privacy withdrawal may withdraw once more what was withdrawn for another reason. */
+function lastWithdrawals(events: readonly DatasetEvent[]): Map<ReleaseName, string> {
+  const withdrawals = events.flatMap((event) =>
+    event.kind === 'withdrawal'
+      ? [[event.release, describeWithdrawal(event.release, event.at, event.reason)] as const]
+      : [],
+  )
+  return new Map(withdrawals)
+}
+
 function describeWithdrawal(release: string, at: string, reason: string): string {
   return `the withdrawal of ${release} at ${at}: ${reason}`
 }
 
 /**
  * The keys in force after these events. Throws `BuildError` if a key was added or retired without the signature of a key
- * in force, or a recovery key without that of a recovery key.
+ * in force, or a recovery key without that of a recovery key; the first key, and the one after a loss, need none.
  */
 export function keysInForce(events: readonly DatasetEvent[], path: string): KeysInForce {
   const roles = new Map<PublicKey, KeyRole>()
   let isSigned = false
+  let isFirst = true
   for (const event of events) {
-    if (event.kind === 'key_lost') roles.clear()
+    if (event.kind === 'key_lost') {
+      roles.clear()
+      isFirst = true
+    }
     if (event.kind === 'key_lost' || event.kind === 'signing_stopped') isSigned = false
     if (event.kind === 'signing_resumed') isSigned = true
     if (event.kind !== 'key_added' && event.kind !== 'key_retired') continue
-    if (!isAuthorized(event, roles)) {
+    if (!(isFirst ? isFirstKey(event) : isAuthorized(event, roles))) {
       const what = event.kind === 'key_added' ? 'adds' : 'retires'
       throw new BuildError(`${path}: no key in force has signed the event that ${what} ${fingerprintOf(event.key)}`)
     }
     if (event.kind === 'key_added') {
-      isSigned ||= roles.size === 0
+      isSigned ||= isFirst
+      isFirst = false
       roles.set(event.key, event.role)
     } else roles.delete(event.key)
   }
   return { roles, isSigned }
 }
 
-function isAuthorized(
-  event: Extract<DatasetEvent, { kind: 'key_added' | 'key_retired' }>,
-  roles: ReadonlyMap<PublicKey, KeyRole>,
-): boolean {
-  if (event.kind === 'key_added' && roles.size === 0) return event.role === 'signing' && event.signature === undefined
+type KeyEvent = Extract<DatasetEvent, { kind: 'key_added' | 'key_retired' }>
+
+function isFirstKey(event: KeyEvent): boolean {
+  return event.kind === 'key_added' && event.role === 'signing' && event.signature === undefined
+}
+
+function isAuthorized(event: KeyEvent, roles: ReadonlyMap<PublicKey, KeyRole>): boolean {
+  // Added again with another role, the recovery key would be one no more.
+  if (event.kind === 'key_added' && roles.has(event.key)) return false
   const role = event.kind === 'key_added' ? event.role : roles.get(event.key)
   const signer = signerOf(event.hash, event.signature ?? '', SIGNATURE_NAMESPACE)
   const signerRole = signer === undefined ? undefined : roles.get(signer)

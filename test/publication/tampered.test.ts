@@ -128,7 +128,7 @@ const WITHDRAWN: Case[] = [
   [`releases/${R2}/TOMBSTONE.json`, 'missing', remove],
   [`releases/${R2}/TOMBSTONE.json`, 'another reason', say('It counted a test.', 'Nothing.')],
   [`releases/${R2}/TOMBSTONE.json`, 'another release', say(R2, R1)],
-  ['releases/index.json', 'another reason', say('It counted a test.', 'Nothing.'), `releases/${R2}/TOMBSTONE.json`],
+  ['releases/index.json', 'another reason', say('It counted a test.', 'Nothing.'), 'chain.json'],
   ['coverage.json', 'another reason', say('"no_public_usage"', '"removed"')],
   [`releases/${R2}/rankings-daily.csv`, 'a stray', create],
   ['releases/index.json', 'called superseded', say('"status": "withdrawn"', '"status": "superseded"')],

@@ -25,6 +25,7 @@ import {
 } from '../support/pipeline.ts'
 import { release, type Use, verifyFolder } from '../support/releases.ts'
 import { editManifest, relistReleases, replaceInRelease } from '../support/reseal.ts'
+import { relinkReleases } from '../support/signed-history.ts'
 
 const FIRST = '20250310T100000Z'
 const SECOND = '20250310T110000Z'
@@ -75,6 +76,7 @@ describe('verify', () => {
       latest: SECOND,
       not_verified: [],
       outdated_pages: [],
+      signature: expect.objectContaining({ signed_by: null, unsigned_releases: 2 }),
     })
   })
 
@@ -203,6 +205,7 @@ describe('verify, where every hash was made to fit,', () => {
     const other = { ...manifest, changes: changes && { ...changes, facts: ['schema'] } }
     const path = join(datasetFolder(workspace), 'releases/index.json')
     await writeFile(path, toJson(appendRelease(previous, other, own)))
+    await relinkReleases(workspace.publicDir)
     await expectNamed(workspace, /20250310T110000Z\/? is not the release that the index lists/)
   })
 

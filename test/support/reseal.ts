@@ -11,6 +11,7 @@ import { appendRelease } from '../../pipeline/release/index.ts'
 import type { TextFile } from '../../pipeline/release/stage.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { datasetFolder, sha256, type Workspace } from './pipeline.ts'
+import { relinkReleases } from './signed-history.ts'
 
 /**
  * Replaces a file of a release so that manifest, documents and checksums agree with it, as somebody would who hides the
@@ -50,7 +51,7 @@ export async function sealRelease(folder: string, manifest: Manifest): Promise<v
   await writeFile(join(folder, 'SHA256SUMS'), toChecksums(all))
 }
 
-/** Makes the index fit the manifests of releases that were changed. */
+/** Makes the index and the events fit the manifests of releases that were changed. */
 export async function relistReleases(workspace: Workspace): Promise<void> {
   const path = join(datasetFolder(workspace), 'releases/index.json')
   const { releases, ...rest } = ReleaseIndex.parse(JSON.parse(await readFile(path, 'utf8')))
@@ -66,6 +67,7 @@ export async function relistReleases(workspace: Workspace): Promise<void> {
     index = appendRelease(index, await readManifest(folder), own)
   }
   await writeFile(path, toJson(index))
+  await relinkReleases(workspace.publicDir)
 }
 
 /** Changes what the manifest of a release says, with its checksums. */
