@@ -5,6 +5,7 @@ import { type ReleaseIndex, type ReleaseName, releasePath } from '../contract/ma
 import { COVERAGE_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import { periodsOf } from '../dataset/coverage.ts'
+import { readEvents } from '../release/events.ts'
 import { readIndex, standingReleases } from '../release/index.ts'
 import { NO_RESTATEMENTS, readCoverage } from '../release/ledger.ts'
 import { readManifest } from '../release/verify.ts'
@@ -27,7 +28,15 @@ export async function releasedEntries(root: string): Promise<Omit<Entry, 'text'>
     throw new BuildError(`${path} tells of ${revision} revisions of ${name}, more than its releases can have made`)
   }
   const manifests = await readManifests(root, index)
-  const facts = { index, manifests, coverage, restatements: NO_RESTATEMENTS, api: [], pages: [] }
+  const facts = {
+    index,
+    manifests,
+    coverage,
+    restatements: NO_RESTATEMENTS,
+    api: [],
+    pages: [],
+    events: await readEvents(root),
+  }
   return publication(facts).map(({ text: _, ...entry }) => entry)
 }
 

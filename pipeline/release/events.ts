@@ -82,7 +82,9 @@ export function verifyEvents({ events }: EventChain, index: ReleaseIndex, path: 
     for (let at = 0; at < position; at += 1) {
       if (own[at] === right[at]) continue
       const says = (line: string | undefined) => line ?? 'nothing more'
-      throw new BuildError(`${path} tells of ${says(own[at])}, but the index lists ${says(right[at])}`)
+      throw new BuildError(
+        `${path} tells of ${says(own[at])}, but the index lists ${says(right[at])}; one of the two was changed`,
+      )
     }
   }
 }

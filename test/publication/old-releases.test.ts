@@ -119,7 +119,7 @@ it('continues an index from before releases had versions and a status, and makes
   const own = { path: 'manifest.json', sha256: sha256(await readFile(join(folder, 'manifest.json'))) }
   await writeFile(join(folder, 'SHA256SUMS'), toChecksums([...files, own]))
   for (const { path } of manifest.files.filter(isLater)) await rm(join(folder, path))
-  for (const path of ['coverage.json', 'restatements.json', 'daily', 'monthly']) {
+  for (const path of ['chain.json', 'coverage.json', 'restatements.json', 'daily', 'monthly']) {
     await rm(join(datasetFolder(workspace), path), { recursive: true })
   }
   const grown = appendRelease({ dataset: 'rankings-daily', releases: [] }, { ...manifest, files }, own.sha256)

@@ -108,7 +108,7 @@ const ORDER: [string, RegExp][] = [
   ['restatements', /\/restatements\.json$/],
   ['coverage', /\/coverage\.json$/],
   ['history', /\/history\.(parquet|csv\.gz)$|\.avro$/],
-  ['index', /\/releases\/index\.json$/],
+  ['index', /\/(releases\/index|chain)\.json$/],
   ['site', /^(?!(catalog|feed)\b|datasets\/)[^/]+$|^(?!datasets\/)[^/]+\//],
   ['site', new RegExp(`^${DATASET}/(croissant\\.json|index\\.html)$`)],
   ['latest', /\/latest$/],

@@ -7,6 +7,7 @@ import { Coverage, Restatements } from '../../pipeline/contract/ledger.ts'
 import { Manifest, ReleaseIndex, type Resource } from '../../pipeline/contract/manifest.ts'
 import { describeDataset } from '../../pipeline/release/documents/describe.ts'
 import { renderDocuments } from '../../pipeline/release/documents/documents.ts'
+import { appendEvents, missingEvents, NO_EVENTS } from '../../pipeline/release/events.ts'
 import { appendRelease } from '../../pipeline/release/index.ts'
 import type { TextFile } from '../../pipeline/release/stage.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
@@ -50,7 +51,7 @@ export async function sealRelease(folder: string, manifest: Manifest): Promise<v
   await writeFile(join(folder, 'SHA256SUMS'), toChecksums(all))
 }
 
-/** Makes the index fit the manifests of releases that were changed. */
+/** Makes the index and the events fit the manifests of releases that were changed. */
 export async function relistReleases(workspace: Workspace): Promise<void> {
   const path = join(datasetFolder(workspace), 'releases/index.json')
   const { releases, ...rest } = ReleaseIndex.parse(JSON.parse(await readFile(path, 'utf8')))
@@ -66,6 +67,8 @@ export async function relistReleases(workspace: Workspace): Promise<void> {
     index = appendRelease(index, await readManifest(folder), own)
   }
   await writeFile(path, toJson(index))
+  const events = appendEvents(NO_EVENTS, missingEvents(NO_EVENTS, index))
+  await writeFile(join(datasetFolder(workspace), 'chain.json'), toJson(events))
 }
 
 /** Changes what the manifest of a release says, with its checksums. */
