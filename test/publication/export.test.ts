@@ -367,7 +367,14 @@ describe('an export of a signed site', () => {
   it('with an address is signed again as what it is, and refused without the key', async () => {
     const base = 'https://mirror.example.org/tokens'
     const folder = await newTarget()
+    // A time stamp is one of the published site.json.
+    const stamp = join(signed.publicDir, 'site.json.tsr')
+    await writeFile(stamp, 'stamp')
+    await exportFrom(signed, folder)
+    expect(await readFile(join(folder, 'site.json.tsr'), 'utf8')).toBe('stamp')
     await exportFrom(signed, folder, { base })
+    expect(await isThere(join(folder, 'site.json.tsr'))).toBe(false)
+    await rm(stamp)
     await expectProof(folder)
     const { sha256sums, ...facts } = await siteOf(signed)
     expect(await siteOf({ publicDir: folder })).toEqual({
