@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { addDays } from 'date-fns'
+import { addHours } from 'date-fns'
 import { readChecksums } from '../base/checksums.ts'
 import { BuildError } from '../base/errors.ts'
 import { readIfAny, readTextIfAny } from '../base/files.ts'
@@ -70,9 +70,20 @@ export async function stageSignatures(
   return () => noteListed(tree.folder, list)
 }
 
-async function sign(tree: NextTree, path: string, text: string, { private: key }: SigningKey): Promise<void> {
-  await tree.write(path, text)
-  await tree.write(`${path}${SIGNATURE_ENDING}`, signSsh(text, key, SIGNATURE_NAMESPACE))
+async function sign(tree: NextTree, path: string, text: string, key: SigningKey): Promise<void> {
+  for (const [each, content] of withSignature(path, text, key)) await tree.write(each, content)
+}
+
+/** A file and its signature, by path. */
+export function withSignature(
+  path: string,
+  text: string,
+  { private: key }: SigningKey,
+): [path: string, text: string][] {
+  return [
+    [path, text],
+    [`${path}${SIGNATURE_ENDING}`, signSsh(text, key, SIGNATURE_NAMESPACE)],
+  ]
 }
 
 /** A file of the public folder, and the key that signed it, if one did. Undefined if the file is missing. */
@@ -138,7 +149,8 @@ function isToBeKept(
 /** It never begins before that of the signature which it replaces. */
 function periodOf({ at, days }: Signing, standing: SignedSite | undefined): Pick<SignedSite, 'issued' | 'expires'> {
   const issued = standing !== undefined && standing.issued > at ? standing.issued : at
-  return { issued, expires: toTimestamp(addDays(issued, days)) }
+  // Days of the local time zone may have 23 or 25 hours.
+  return { issued, expires: toTimestamp(addHours(issued, 24 * days)) }
 }
 
 /** The keys that may sign, as `ssh-keygen -Y verify -f` reads them. */

@@ -58,11 +58,16 @@ export async function listFiles(
   const folder = `${releasePath(current)}/`
   const latest = [...list].filter(([path]) => path.startsWith(folder))
   for (const [path, sha256] of latest) list.set(`${LATEST_PATH}/${path.slice(folder.length)}`, sha256)
-  const entries = [...list].map(([path, sha256]) => ({ path: listable(path), sha256 }))
-  return { text: toChecksums(entries), changing, isNew }
+  return { text: toSignedList(list), changing, isNew }
 }
 
-function isImmutable(path: string): boolean {
+/** The list of files by their SHA-256. Throws `BuildError` for a name that `sha256sum` writes in another way. */
+export function toSignedList(list: ReadonlyMap<string, string>): string {
+  return toChecksums([...list].map(([path, sha256]) => ({ path: listable(path), sha256 })))
+}
+
+/** Files of releases and revisions, which no build writes again. */
+export function isImmutable(path: string): boolean {
   return ['release', 'revision'].includes(publishedPath(path).cache)
 }
 
@@ -75,7 +80,6 @@ function cached(cache: Listed, path: string, { place }: FilePlace): string | und
   return stamp !== undefined && stamp === stampOf(place) ? sha256 : undefined
 }
 
-/** `sha256sum` writes such names in another way. */
 function listable(path: string): string {
   if (!/[\n\r\\]/.test(path)) return path
   throw new BuildError(`${JSON.stringify(path)} cannot be listed: rename it without line breaks and backslashes`)
