@@ -1,5 +1,5 @@
-import { totalmem } from 'node:os'
-import { dirname, isAbsolute, resolve } from 'node:path'
+import { homedir, totalmem } from 'node:os'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { AsOf } from '../contract/as-of.ts'
 import { CliError } from './errors.ts'
@@ -49,6 +49,12 @@ export const PipelineSettings = z.object({
     .max(3650, { error: 'must be 3650 or less' })
     .default(30)
     .describe('How many days a signature lasts. When half of them are over, the next build renews it.'),
+  TSA_URL: z
+    .url({ protocol: /^https?$/, error: 'must be an http(s) URL, such as https://tsa.example.org/tsr' })
+    .optional()
+    .describe(
+      'The address of a time-stamping authority (RFC 3161), with user and password if it wants them. It is sent a hash of `site.json`, and answers with a signed proof of when that file existed.',
+    ),
 })
 
 /** The settings of the pipeline (DESIGN.md §5). */
@@ -67,7 +73,7 @@ export interface PipelineConfig {
   signingKeyFile?: string | undefined
   /** Days that a signature lasts. */
   signatureDays?: number
-  /** The authority that stamps signatures with the time. */
+  /** The address of a time-stamping authority, which may contain secrets. */
   tsaUrl?: string | undefined
   /** DuckDB's threads, by default one per core. Results do not depend on it. */
   threads?: number
@@ -92,6 +98,7 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     DEPOSIT_TOKEN_FILE,
     SIGNING_KEY_FILE,
     SIGNATURE_DAYS,
+    TSA_URL,
     ...login
   } = parseNamed(PipelineSettings, given)
   const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE } = login
@@ -108,8 +115,14 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     ...(DEPOSIT_TOKEN_FILE !== undefined && { depositTokenFile: DEPOSIT_TOKEN_FILE }),
     ...(SIGNING_KEY_FILE !== undefined && { signingKeyFile: SIGNING_KEY_FILE }),
     signatureDays: SIGNATURE_DAYS,
+    ...(TSA_URL !== undefined && { tsaUrl: TSA_URL }),
     memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),
   }
+}
+
+/** The file in which `verify` keeps what it saw of signed sites: `tokenboard/pins.json` in the user's folder of settings. */
+export function pinsFile({ XDG_CONFIG_HOME }: Record<string, string | undefined> = process.env): string {
+  return join(XDG_CONFIG_HOME || join(homedir(), '.config'), 'tokenboard/pins.json')
 }
 
 /** A text with paths inside of the folders of the settings as these were given: relative where they are. */

@@ -55,6 +55,13 @@ export function reasonOf(error: unknown): string {
   return message.split('\n')[0] ?? ''
 }
 
+/** The same for an error of `fetch`, which puts the reason in `cause`, sometimes only as a code. */
+export function reasonOfFetch(error: unknown): string {
+  if (!(error instanceof Error && error.cause instanceof Error)) return reasonOf(error)
+  const { message, code } = error.cause as NodeJS.ErrnoException
+  return message !== '' ? message : (code ?? reasonOf(error))
+}
+
 /** Adds the file's name to an error: DuckDB and other readers do not always name it. Throws `BuildError`. */
 export async function naming<Result>(path: string, format: string, read: () => Promise<Result>): Promise<Result> {
   try {

@@ -206,6 +206,8 @@ const MEDIA_TYPES: Record<string, string> = {
   '.sig': 'text/plain; charset=utf-8',
   '.ris': 'application/x-research-info-systems; charset=utf-8',
   '.svg': 'image/svg+xml',
+  // The reply of a time-stamping authority (RFC 3161 §3.4).
+  '.tsr': 'application/timestamp-reply',
   '.txt': 'text/plain; charset=utf-8',
   '.wasm': 'application/wasm',
   '.woff2': 'font/woff2',

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { BuildError, reasonOf } from '../base/errors.ts'
+import { BuildError, reasonOfFetch } from '../base/errors.ts'
 import { jsonIfAny } from '../base/json.ts'
 import { Doi } from '../contract/doi.ts'
 import type { RecordBody } from './metadata.ts'
@@ -186,7 +186,7 @@ export class Repository {
       if (response === undefined && error instanceof TypeError && error.cause === undefined) {
         throw this.#failure(sent, `cannot be sent: ${error.message}`)
       }
-      throw new PassingError(this.#say(sent, `got no answer: ${why(error)}`))
+      throw new PassingError(this.#say(sent, `got no answer: ${reasonOfFetch(error)}`))
     }
     if (missing.includes(response.status)) return undefined
     if (response.ok) return text
@@ -270,13 +270,6 @@ function retryAfterMs(headers: Headers): number {
   if (/^\d+$/.test(given)) return Number(given) * 1000
   const [at, now] = [Date.parse(given), Date.parse(headers.get('date') ?? '')]
   return Number.isNaN(at - now) ? 0 : Math.max(0, at - now)
-}
-
-/** `fetch` puts the reason in `cause`, sometimes only as a code. */
-function why(error: unknown): string {
-  if (!(error instanceof Error && error.cause instanceof Error)) return reasonOf(error)
-  const { message, code } = error.cause as NodeJS.ErrnoException
-  return message !== '' ? message : (code ?? reasonOf(error))
 }
 
 export type Pause = (ms: number, signal: AbortSignal) => Promise<void>

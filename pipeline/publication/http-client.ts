@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BuildError, CliError } from '../base/errors.ts'
+import { BuildError, CliError, reasonOfFetch } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { withoutSecrets } from '../base/prose.ts'
 
@@ -90,7 +90,7 @@ export class RemoteFiles {
       if (error instanceof BuildError || error instanceof PassingError) throw error
       const seconds = this.#patience.idleMs / 1000
       throw new PassingError(
-        idle.signal.aborted ? `sends nothing for ${seconds} s` : `cannot be fetched: ${why(error)}`,
+        idle.signal.aborted ? `sends nothing for ${seconds} s` : `cannot be fetched: ${reasonOfFetch(error)}`,
       )
     } finally {
       clearTimeout(timer)
@@ -113,13 +113,20 @@ function readBase(text: string): URL {
 
 async function collect(response: Response, limit: number, url: string, onChunk: () => void): Promise<Buffer> {
   verifyAsPublished(response, url)
+  const body = await bodyWithin(limit, response, onChunk)
+  if (body === undefined) throw new BuildError(`${url} is longer than the ${limit} bytes that it should have`)
+  return body
+}
+
+/** The body of a response; undefined, and the rest is not read, if it is longer than `limit` bytes. */
+export async function bodyWithin(limit: number, { body }: Response, onChunk: () => void): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body ?? []) {
     onChunk()
     chunks.push(chunk)
     size += chunk.length
-    if (size > limit) throw new BuildError(`${url} is longer than the ${limit} bytes that it should have`)
+    if (size > limit) return undefined
   }
   return Buffer.concat(chunks)
 }
@@ -139,12 +146,4 @@ function refusal({ status, headers }: Response, url: string): Error {
   if (!mayPass) return new BuildError(`${url} cannot be had: the host answers ${status}`)
   const seconds = Number(headers.get('retry-after'))
   return new PassingError(`cannot be had: the host answers ${status}`, Number.isFinite(seconds) ? seconds * 1000 : 0)
-}
-
-/** `fetch` puts the reason in `cause`, sometimes only as a code. */
-function why(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (!(error.cause instanceof Error)) return error.message
-  const { message, code } = error.cause as NodeJS.ErrnoException
-  return message !== '' ? message : (code ?? error.message)
 }

@@ -1,11 +1,15 @@
+import { hash } from 'node:crypto'
 import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { readChecksums } from '../base/checksums.ts'
 import { BuildError } from '../base/errors.ts'
-import { namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
+import { namesIn, readIfAny, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
+import { codedPaths, isCoding } from '../contract/codings.ts'
 import { DATASET_PATH, type ReleaseEntry, ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import {
+  API_PAGE_PATH,
   CATALOG_FILE,
   COVERAGE_PATH,
   ICEBERG_FOLDER,
@@ -13,21 +17,28 @@ import {
   LATEST_PATH,
   POINTER_PATH,
   publishedPath,
+  SIGNATURE_FILES,
+  SIGNED_LIST,
+  SIGNED_SITE,
 } from '../contract/published-paths.ts'
 import { DATA_FILES, MANIFEST_FILE } from '../contract/release-files.ts'
 import { currentEntry, standingReleases } from '../release/index.ts'
 import type { RemoteFiles } from './http-client.ts'
 import type { Entry } from './publication.ts'
 import { releasedEntries } from './released-entries.ts'
+import { isSafe } from './verify-signatures.ts'
 
 const AT_ONCE = 12
 
-/** Downloads listed files, except immutable ones already in `folder`. Throws `BuildError` for the first failure. */
+/**
+ * Downloads the files that follow from the releases, and all that a signed list has, except immutable ones already in
+ * `folder`. Returns the listed files that the host answers in its own way. Throws `BuildError` for the first failure.
+ */
 export async function mirrorSite(
   remote: RemoteFiles,
   folder: string,
   onProgress: (share: number) => void,
-): Promise<void> {
+): Promise<string[]> {
   const index = await fetchIndex(remote, folder)
   for (const entry of index.releases) await removeGone(folder, entry)
   // Snapshots that have expired since an earlier attempt.
@@ -38,19 +49,43 @@ export async function mirrorSite(
   await sideBySide([COVERAGE_PATH, ...manifests], (path) => fetchEntry(remote, folder, { path }), AT_ONCE)
   const entries = await releasedEntries(folder)
   const wanted = entries.filter(({ path, target, codes }) => (target ?? codes) === undefined && !first.has(path))
+  // The list says how much there is to fetch.
+  await sideBySide(SIGNATURE_FILES, (path) => fetchEntry(remote, folder, { path, isOptional: true }), AT_ONCE)
+  const listed = await listedOnly(folder, new Set([...first, ...wanted.map(({ path }) => path)]))
+  const others = wanted.filter(({ path }) => !SIGNATURE_FILES.some((each) => each === path))
+  const all = [...others, ...listed]
   let done = 0
   const fetchNext = async (entry: Entry) => {
     await fetchEntry(remote, folder, entry)
     done += 1
-    onProgress(done / wanted.length)
+    onProgress(done / all.length)
   }
-  await sideBySide(wanted, fetchNext, AT_ONCE)
+  await sideBySide(all, fetchNext, AT_ONCE)
   await linkLatest(folder, index)
+  return await ownAnswers(folder)
+}
+
+/** The files of a signed list that are not fetched otherwise: pages, their assets and a publisher's own files. */
+async function listedOnly(folder: string, fetched: ReadonlySet<string>): Promise<Entry[]> {
+  const list = readChecksums((await readTextIfAny(join(folder, SIGNED_LIST))) ?? '')
+  const paths = [...list.keys()].filter((path) => isSafe(path) && !path.startsWith(`${LATEST_PATH}/`))
+  const others = paths.filter((path) => !fetched.has(path))
+  // Not every host serves compressed forms as files.
+  return others.map((path) => ({ path, isOptional: isCoding(path) || path === API_PAGE_PATH }))
+}
+
+/** A server has a page of its own about the API. */
+async function ownAnswers(folder: string): Promise<string[]> {
+  const list = readChecksums((await readTextIfAny(join(folder, SIGNED_LIST))) ?? '')
+  const all = [API_PAGE_PATH, ...codedPaths(API_PAGE_PATH)]
+  const isOther = async (path: string) =>
+    list.has(path) && hash('sha256', (await readIfAny(join(folder, path))) ?? '') !== list.get(path)
+  return (await sideBySide(all, async (path) => ((await isOther(path)) ? [path] : []))).flat()
 }
 
 /** The texts of the files that change with every release. While they are equal, no release was published. */
 export async function readPointers(remote: RemoteFiles): Promise<string> {
-  const paths = [COVERAGE_PATH, INDEX_PATH, POINTER_PATH, CATALOG_FILE]
+  const paths = [COVERAGE_PATH, INDEX_PATH, POINTER_PATH, CATALOG_FILE, SIGNED_SITE]
   const texts = await sideBySide(paths, async (path) => (await remote.readIfAny(path))?.toString() ?? null)
   return JSON.stringify(texts)
 }

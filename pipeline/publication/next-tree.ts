@@ -218,7 +218,7 @@ export class NextTree {
 const MAY_BE_LINKED = new Set(['.', ...publishedFolders('.')])
 
 /** The files in a folder, by their paths, but hidden ones and those of `latest` and of the paths in `gone`. */
-function* filesBelow(root: string, gone: ReadonlySet<string> = new Set(), folder = '.'): Iterable<string> {
+export function* filesBelow(root: string, gone: ReadonlySet<string> = new Set(), folder = '.'): Iterable<string> {
   for (const entry of readFolder(join(root, folder))) {
     const path = join(folder, entry.name)
     if (entry.name.startsWith('.') || path === LATEST_PATH || gone.has(path)) continue

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { addDays } from 'date-fns'
 import { readChecksums } from '../base/checksums.ts'
-import { readTextIfAny } from '../base/files.ts'
+import { BuildError } from '../base/errors.ts'
+import { readIfAny, readTextIfAny } from '../base/files.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
 import { signerOf, signSsh } from '../base/sshsig.ts'
 import type { EventChain } from '../contract/events.ts'
@@ -24,6 +25,7 @@ import type { NextTree } from './next-tree.ts'
 import type { PublicFolder } from './public-folder.ts'
 import { listFiles, noteListed } from './signed-list.ts'
 import type { Signing, SigningKey } from './signing.ts'
+import { readTimeStamp, requestTimeStamp } from './time-stamp.ts'
 
 /**
  * Stages the list of every file and its signatures. Call it when all else is staged. Keeps the published ones if they
@@ -60,11 +62,11 @@ export async function stageSignatures(
   if (published?.text !== list.text || published.signer !== signing.key.public) {
     await sign(tree, SIGNED_LIST, list.text, signing.key)
   }
-  if (!isToBeKept(standing, site, signing)) {
-    const text = toJson(SignedSite.parse({ ...site, ...periodOf(signing, standing) }))
-    await sign(tree, SIGNED_SITE, text, signing.key)
-    await tree.remove(TIME_STAMP_FILE)
-  }
+  const isKept = isToBeKept(standing?.site, site, signing)
+  const text =
+    isKept && standing ? standing.text : toJson(SignedSite.parse({ ...site, ...periodOf(signing, standing?.site) }))
+  if (!isKept) await sign(tree, SIGNED_SITE, text, signing.key)
+  await stageTimeStamp(tree, Buffer.from(text))
   return () => noteListed(tree.folder, list)
 }
 
@@ -84,9 +86,42 @@ export async function readSigned(
   return { text, signer: signature === undefined ? undefined : signerOf(text, signature, SIGNATURE_NAMESPACE) }
 }
 
-async function readStanding(publicDir: string, key: SigningKey): Promise<SignedSite | undefined> {
+/** The published `site.json`, if it is signed by this key. */
+async function readStanding(
+  publicDir: string,
+  key: SigningKey,
+): Promise<{ text: string; site: SignedSite } | undefined> {
   const found = await readSigned(publicDir, SIGNED_SITE)
-  return found?.signer === key.public ? SignedSite.safeParse(jsonIfAny(found.text)).data : undefined
+  const site = found?.signer === key.public ? SignedSite.safeParse(jsonIfAny(found.text)).data : undefined
+  return found && site && { text: found.text, site }
+}
+
+/** Has an authority stamp `site.json`, unless it did. Without an answer there is no time stamp: it must not stop a build. */
+async function stageTimeStamp(tree: NextTree, site: Buffer): Promise<void> {
+  const { publicDir, signing, report } = tree.folder
+  const { tsaUrl, signal } = signing
+  const published = await readIfAny(join(publicDir, TIME_STAMP_FILE))
+  if (published !== undefined && isStampOf(published, site)) return
+  const stamp =
+    tsaUrl === undefined
+      ? undefined
+      : await requestTimeStamp(tsaUrl, site, { signal }).catch((error: unknown) => {
+          if (!(error instanceof BuildError)) throw error
+          report({ kind: 'notice', message: `${error.message}; ${SIGNED_SITE} has no time stamp until a later build` })
+          return undefined
+        })
+  if (stamp === undefined) await tree.remove(TIME_STAMP_FILE)
+  else await tree.write(TIME_STAMP_FILE, stamp)
+}
+
+function isStampOf(stamp: Buffer, site: Buffer): boolean {
+  try {
+    readTimeStamp(stamp, site)
+    return true
+  } catch (error) {
+    if (error instanceof BuildError) return false
+    throw error
+  }
 }
 
 function isToBeKept(
@@ -107,7 +142,7 @@ function periodOf({ at, days }: Signing, standing: SignedSite | undefined): Pick
 }
 
 /** The keys that may sign, as `ssh-keygen -Y verify -f` reads them. */
-export function allowedSigners({ roles }: KeysInForce): string {
+export function allowedSigners({ roles }: Pick<KeysInForce, 'roles'>): string {
   const signing = [...roles].filter(([, role]) => role === 'signing')
   return signing.map(([key]) => `${SIGNER} namespaces="${SIGNATURE_NAMESPACE}" ${key}\n`).join('')
 }

@@ -4,42 +4,43 @@ import { withTemporaryFolder } from '../base/scratch.ts'
 import type { ReleaseEntry } from '../contract/manifest.ts'
 import { type Patience, RemoteFiles } from './http-client.ts'
 import { mirrorSite, readPointers, verifyLatest } from './mirror.ts'
-import { type VerifySummary, verify } from './verify.ts'
+import { type VerifyOptions, type VerifySummary, verify } from './verify.ts'
 
 /** A host that changes more often than this is never at rest. */
 const ATTEMPTS = 3
 
 /**
- * Verifies a host like `verify`, except pages. Fetches changes again if a release appears meanwhile. Throws `CliError`
+ * Verifies a host like `verify`, except the pages of a site that is not signed. Fetches changes again if a release appears meanwhile. Throws `CliError`
  * for an invalid URL, `BuildError` that names the first wrong URL.
  */
 export async function verifyUrl(
   url: string,
-  options: {
-    signal: AbortSignal
+  options: Omit<VerifyOptions, 'report' | 'withPages'> & {
     report: Effects['report']
     onVerified(entry: ReleaseEntry): void
-    /** Where the folder is published; by default, the URL. */
-    base?: string | undefined
     patience?: Patience
   },
 ): Promise<VerifySummary> {
-  const { signal, report, onVerified, patience, base = url } = options
+  const { signal, report, onVerified, patience, base = url, signatures = { now: new Date() }, ...rest } = options
   const remote = new RemoteFiles(url, signal, patience)
   const onProgress = (share: number) => report({ kind: 'progress', stage: 'fetch', share })
   return withTemporaryFolder('verify', async (folder) => {
     for (let attempt = 1; ; attempt += 1) {
       const before = await readPointers(remote)
       try {
-        await mirrorSite(remote, folder, onProgress)
+        const ownAnswers = await mirrorSite(remote, folder, onProgress)
         report({ kind: 'done', stage: 'fetch', detail: remote.urlOf('') })
-        const summary = await verify(folder, { signal, report: onVerified, withPages: false, base })
+        const signed = { ...signatures, ownAnswers }
+        const verifying = { ...rest, signal, report: onVerified, withPages: false, base, signatures: signed }
+        const summary = await verify(folder, verifying)
         await verifyLatest(remote, folder)
         return summary
       } catch (error) {
         if (!(error instanceof BuildError)) throw error
         if (attempt < ATTEMPTS && (await hasMoved(remote, before))) continue
-        throw new BuildError(error.message.replaceAll(`${folder}/`, remote.urlOf('')))
+        throw new BuildError(
+          error.message.replaceAll(`${folder}/`, remote.urlOf('')).replaceAll(folder, remote.urlOf('')),
+        )
       }
     }
   })

@@ -8,6 +8,7 @@ import { withTemporaryDatabase } from '../base/scratch.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { GENERATOR } from '../base/version.ts'
 import { Catalog } from '../contract/catalog.ts'
+import type { EventChain } from '../contract/events.ts'
 import {
   DATASET_PATH,
   type Manifest,
@@ -20,6 +21,7 @@ import {
   API_FILES,
   CATALOG_FILE,
   COVERAGE_PATH,
+  EVENTS_PATH,
   HISTORY_PATHS,
   ICEBERG_FOLDER,
   ICEBERG_PATH,
@@ -46,8 +48,11 @@ import { drawn } from './pictures.ts'
 import { isSwitching } from './public-folder.ts'
 import { type Facts, needsHistory, type PublishedPage, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
+import type { Pin } from './trust.ts'
 import { ChainCheck } from './verify-chain.ts'
 import { verifyHistoryTable } from './verify-history-table.ts'
+import { type SignatureOptions, type SignatureSummary, verifySignatures } from './verify-signatures.ts'
+import { verifySince } from './verify-since.ts'
 
 export interface VerifySummary {
   releases: number
@@ -62,6 +67,7 @@ export interface VerifySummary {
    * upgrade, until the next build.
    */
   outdated_pages: string[]
+  signature: SignatureSummary
 }
 
 export interface VerifyOptions {
@@ -70,6 +76,12 @@ export interface VerifyOptions {
   withPages?: boolean
   /** Where the folder is published, if its Iceberg table tells that address in place of the publisher's. */
   base?: string | undefined
+  /** What the signatures must prove. */
+  signatures?: SignatureOptions | undefined
+  /** A list that the reader saved: its text, and its path. */
+  since?: { text: string; path: string } | undefined
+  /** Called when all is verified, with what to pin of a signed site. */
+  onPin?: ((pin: Pin) => Promise<void>) | undefined
 }
 
 /**
@@ -98,24 +110,30 @@ async function verifyFolder(root: string, options: VerifyOptions): Promise<Verif
   const [unlisted] = await unlistedReleases(root, index)
   if (unlisted !== undefined)
     throw new BuildError(`${join(root, releasePath(unlisted))} is not listed in ${INDEX_PATH}`)
+  const { signal, since, onPin, signatures = { now: new Date() } } = options
+  const { events, summary, pin } = await verifySignatures(root, { index, current: current.release }, signatures)
+  if (since !== undefined) await verifySince(since.text, since.path, { root, index, events })
   const folders = [root, ...(await endsOfLinks(publishedFolders(root)))]
-  return withTemporaryDatabase('verify', { signal: options.signal, folders }, (database) =>
-    verifyAll(database, root, { index, current }, options),
+  const verified = await withTemporaryDatabase('verify', { signal, folders }, (database) =>
+    verifyAll(database, root, { index, current, events }, options),
   )
+  if (pin !== undefined) await onPin?.(pin)
+  return { ...verified, signature: summary }
 }
 
 async function verifyAll(
   database: Database,
   root: string,
-  { index, current }: { index: ReleaseIndex; current: ReleaseEntry },
+  { index, current, events }: { index: ReleaseIndex; current: ReleaseEntry; events: EventChain | undefined },
   { report, withPages = true, base }: VerifyOptions,
-): Promise<VerifySummary> {
+): Promise<Omit<VerifySummary, 'signature'>> {
   const coverage = await readCoverage(root)
   const history = new ChainCheck(join(root, DATASET_PATH), { index, coverage }, database)
   const { manifests, rows, periods } = await verifyReleases(database, root, { index, history, report })
   const manifest = manifests.get(current.release)
   if (manifest === undefined) throw new Error('the current release was not verified')
   if (coverage === undefined) throw missing(join(root, COVERAGE_PATH))
+  if (events === undefined && !isOtherVersion(manifest)) throw missing(join(root, EVENTS_PATH))
   const restatements = await readRestatements(root)
   const { files, notVerified } = await history.finish({ coverage, restatements })
   const absent = await verifyHistory(database, root, { index, manifest })
@@ -124,7 +142,7 @@ async function verifyAll(
   const known = { manifest, rows, periods, index, coverage, restatements: restatements.restatements, dois }
   const pages = withPages ? await renderPages(await readFacts(() => root, known, database)) : []
   const site = await siteOf(root, base)
-  const facts: Facts = { index, manifests, coverage, restatements, api, pages, dois, site }
+  const facts: Facts = { index, manifests, coverage, restatements, api, pages, dois, site, events }
   const outdated_pages = [...(await verifyEntries(root, facts, withPages)), ...absent]
   return {
     releases: index.releases.length,

@@ -3,6 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Metafile } from 'esbuild'
+import { assetTag } from '../contract/asset-tag.ts'
+import type { Html } from '../contract/html.ts'
 import type { Page } from './layout.ts'
 
 const FOLDER = fileURLToPath(new URL('./browser/', import.meta.url))
@@ -18,6 +20,17 @@ export type AssetNames = Readonly<Record<string, string>>
 export interface Bundle {
   names: AssetNames
   pages: Page[]
+}
+
+/** Renders the element that loads an entry, such as `explore.ts`. `root` leads from the page to the public folder. */
+export type EntryTag = (entry: string, root?: string) => Html
+
+export function entryTags({ names, pages }: Bundle): EntryTag {
+  return (entry, root = '') => {
+    const page = pages.find(({ path }) => path === names[entry])
+    if (page === undefined) throw new Error(`the bundle has no ${entry}`)
+    return assetTag(root + page.path, hash('sha384', page.text, 'base64'))
+  }
 }
 
 let bundle: Promise<Bundle> | undefined

@@ -1,19 +1,18 @@
 import { html } from '../contract/html.ts'
-import type { AssetNames } from './bundle.ts'
+import type { EntryTag } from './bundle.ts'
 import { type ExploreFacts, sourceData } from './explore.ts'
 import { htmlDocument, type Page } from './layout.ts'
 
 const PATH = 'embed.html'
 
 /** A chart alone, for frames on other sites. The URL says what it shows, as that of the explorer does. */
-export function embedPage(facts: ExploreFacts, assets: AssetNames): Page {
+export function embedPage(facts: ExploreFacts, tag: EntryTag): Page {
   const { dataset } = facts
   const head = html`<meta name="robots" content="noindex">
 <title>Chart – ${dataset.title}</title>
 <link rel="icon" type="image/svg+xml" href="assets/icon.svg">
 <link rel="stylesheet" href="assets/site.css">
-<script type="module" src="${assets['embed.ts'] ?? ''}"></script>
-`
+${tag('embed.ts')}`
   const body = html`<main id="embed" class="embed" ${sourceData(facts)}>
 <h1 id="title">${dataset.title}</h1>
 <div id="chart"></div>

@@ -9,7 +9,7 @@ import { firstProvisional } from '../contract/tables.ts'
 import type { DatasetDescription } from '../release/documents/describe.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { authorsOf, NO_AUTHOR } from './authors.ts'
-import type { AssetNames } from './bundle.ts'
+import type { EntryTag } from './bundle.ts'
 import { authorOf } from './chart/rows.ts'
 import { copyable } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
@@ -21,7 +21,7 @@ const PATH = 'explore.html'
 export type ExploreFacts = Pick<SiteFacts, 'manifest' | 'dataset' | 'release' | 'restatements' | 'models'>
 
 /** The explorer as HTML, filled by a script from the release's Parquet. It names the release, not `latest/`. */
-export function explorePage(facts: ExploreFacts, assets: AssetNames): Page {
+export function explorePage(facts: ExploreFacts, tag: EntryTag): Page {
   const { manifest, dataset, release } = facts
   const { start_date, end_date, as_of, provisional_from } = manifest
   const parquet = `${release}${dataFile('daily', 'parquet')}`
@@ -31,9 +31,7 @@ export function explorePage(facts: ExploreFacts, assets: AssetNames): Page {
       path: PATH,
       title: `Explore – ${dataset.title}`,
       description: `Tokens per model and UTC day, ${start_date} to ${end_date}: choose a window and models, see the chart and the table, take them with you.`,
-      head: html`<link rel="stylesheet" href="${assets['explore.css'] ?? ''}">
-<script type="module" src="${assets['explore.ts'] ?? ''}"></script>
-`,
+      head: html`${tag('explore.css')}${tag('explore.ts')}`,
       main: html`<h1>Explore</h1>
 <p class="quiet">Tokens per model, ${start_date} to ${end_date} (UTC), as of <time datetime="${as_of}">${as_of}</time>.${isRuled(manifest) ? '' : ` The dates from ${provisional_from} on are provisional.`}</p>
 <noscript><p>This page needs JavaScript to read the data in your browser. Without it, take the <a href="${release}rankings-daily.csv">CSV</a>, the <a href="${parquet}">Parquet</a>, the <a href="${API_FILES.rankings_daily}">last 31 days as JSON</a>, or see the <a href="index.html">overview</a>.</p></noscript>

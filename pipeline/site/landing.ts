@@ -14,7 +14,7 @@ import { overviewLink } from './picture/link.ts'
 import { recentDays, restatedDates } from './recent.ts'
 
 export interface LandingParts {
-  copyScript?: string
+  copyScript?: Html
   code?: Html
 }
 
@@ -61,8 +61,7 @@ function sectionsOf(facts: SiteFacts, code: Html | undefined): Section[] {
   ]
 }
 
-function headOf({ dataset, release }: SiteFacts, copyScript: string | undefined): Html {
+function headOf({ dataset, release }: SiteFacts, copyScript = html``): Html {
   const structured = new Html(toScriptJson(schemaOrgDataset(dataset, release)))
-  const script = copyScript === undefined ? html`` : html`<script type="module" src="${copyScript}"></script>\n`
-  return html`<script type="application/ld+json">${structured}</script>\n${script}`
+  return html`<script type="application/ld+json">${structured}</script>\n${copyScript}`
 }

@@ -5,6 +5,7 @@ import { TOP_MODELS } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { type Author, type Authors, authorsOf } from './authors.ts'
+import type { EntryTag } from './bundle.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
@@ -15,27 +16,27 @@ import { table } from './table.ts'
 const MODELS_ON_PAGE = 600
 
 /** `models.html` with all models and authors of the current release, and further pages if there are many models. */
-export function modelsPages(facts: SiteFacts, script?: string): Page[] {
+export function modelsPages(facts: SiteFacts, tag?: EntryTag): Page[] {
   const { models } = facts
   const count = Math.max(Math.ceil(models.length / MODELS_ON_PAGE), 1)
   const parts = Array.from({ length: count }, (_, part) => part)
   const authors = authorsOf(models)
-  return parts.map((part) => modelsPage(facts, { part, parts, authors, script }))
+  return parts.map((part) => modelsPage(facts, { part, parts, authors, tag }))
 }
 
 interface Part {
   part: number
   parts: readonly number[]
   authors: Authors
-  /** The path of the script that searches and sorts. */
-  script: string | undefined
+  /** Of the script that searches and sorts. */
+  tag: EntryTag | undefined
 }
 
 function partPath(part: number): string {
   return part === 0 ? 'models.html' : `more-models/${part + 1}.html`
 }
 
-function modelsPage({ manifest, models, release }: SiteFacts, { part, parts, authors, script }: Part): Page {
+function modelsPage({ manifest, models, release }: SiteFacts, { part, parts, authors, tag }: Part): Page {
   const path = partPath(part)
   const root = rootFrom(path)
   const first = part * MODELS_ON_PAGE
@@ -53,7 +54,7 @@ ${partLinks(part, parts, root)}${part === 0 && hasAuthors ? authorsSection(autho
   const title = part === 0 ? 'Models' : `Models, page ${part + 1}`
   const { start_date, end_date } = manifest
   const description = `Every model among the ${TOP_MODELS} with the most tokens of a day, ${start_date} to ${end_date}, and their authors.`
-  const head = script === undefined ? html`` : html`<script type="module" src="${root}${script}"></script>\n`
+  const head = tag?.('models.ts', root) ?? html``
   return renderPage({ path, title, description, head, main }, manifest)
 }
 

@@ -2,7 +2,7 @@ import { DOIS_PATH } from '../contract/published-paths.ts'
 import { apiPage } from './api-page.ts'
 import { renderAssets } from './assets.ts'
 import { authorPages } from './author-page.ts'
-import type { Bundle } from './bundle.ts'
+import { type Bundle, entryTags } from './bundle.ts'
 import { changelogPages } from './changelog.ts'
 import { codeSection } from './code.ts'
 import { coveragePages } from './coverage.ts'
@@ -23,14 +23,15 @@ import { sqlPage } from './sql/page.ts'
 import { tombstonePages } from './tombstone-page.ts'
 
 /** Renders the pages outside the releases, and their assets. */
-export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle): Page[] {
+export function renderSite(facts: SiteFacts, bundle: Bundle): Page[] {
   const { manifest } = facts
+  const tag = entryTags(bundle)
   const pages = [
-    landingPage(facts, { copyScript: names['copy.ts'] ?? '', code: codeSection(facts) }),
-    explorePage(facts, names),
-    sqlPage(facts, names),
+    landingPage(facts, { copyScript: tag('copy.ts'), code: codeSection(facts) }),
+    explorePage(facts, tag),
+    sqlPage(facts, tag),
     ...leaderboardPages(facts),
-    ...modelsPages(facts, names['models.ts']),
+    ...modelsPages(facts, tag),
     ...modelPages(facts),
     ...authorPages(facts),
     ...dayPages(facts),
@@ -42,6 +43,6 @@ export function renderSite(facts: SiteFacts, { names, pages: scripts }: Bundle):
   ]
   const listed = facts.dois === undefined ? pages : [...pages, { path: DOIS_PATH, text: '' }]
   // Search engines need not list these.
-  const unlisted = [embedPage(facts, names), notFoundPage(manifest), ...tombstonePages(facts)]
-  return [...scripts, ...renderAssets(), ...pages, ...unlisted, ...renderCrawlerFiles(facts, listed)]
+  const unlisted = [embedPage(facts, tag), notFoundPage(manifest), ...tombstonePages(facts)]
+  return [...bundle.pages, ...renderAssets(), ...pages, ...unlisted, ...renderCrawlerFiles(facts, listed)]
 }

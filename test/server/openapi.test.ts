@@ -7,6 +7,7 @@ import { OPERATIONS } from '../../server/api/openapi/operations.ts'
 import { ErrorEnvelope } from '../../server/schemas/error-envelope.ts'
 import { testApp } from '../support/app.ts'
 import { publish, sampleRows } from '../support/publish.ts'
+import { integrityOf } from '../support/site.ts'
 
 const API = '/api/v1'
 const document = openApiDocument()
@@ -184,15 +185,14 @@ describe('GET /docs', () => {
     expect(headers['content-security-policy']).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     )
+    const [style, script] = [await app.inject('/docs.css'), await app.inject('/docs.js')]
     expect(body.match(/<(script|link|img|iframe|style)\b[^>]*>/g)).toEqual([
-      '<link rel="stylesheet" href="docs.css">',
-      '<script type="module" src="docs.js">',
+      `<link rel="stylesheet" href="docs.css" integrity="${integrityOf(style.body)}">`,
+      `<script type="module" src="docs.js" integrity="${integrityOf(script.body)}">`,
     ])
     expect(body).not.toMatch(/ (style|on\w+)=/)
-    const style = await app.inject('/docs.css')
     expect(style.headers['content-type']).toBe('text/css; charset=utf-8')
     expect(style.body).not.toMatch(/url\(|@import/)
-    const script = await app.inject('/docs.js')
     expect(script.headers['content-type']).toBe('text/javascript; charset=utf-8')
     expect(script.body).not.toMatch(/innerHTML|insertAdjacentHTML|localStorage|sessionStorage|cookie/)
   })

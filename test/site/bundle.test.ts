@@ -2,8 +2,11 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { bundleBrowser, bundleEntries, LICENSES_FILE } from '../../pipeline/site/bundle.ts'
+import { renderSite } from '../../pipeline/site/render.ts'
 import { cachePolicy } from '../../server/published/cache-policy.ts'
 import { REPOSITORY, sha256 } from '../support/pipeline.ts'
+import { rowsOf } from '../support/rows.ts'
+import { integrityOf, loadedBy, siteFacts } from '../support/site.ts'
 
 describe('the bundles', () => {
   test('are one file for each entry of the folder, named by the SHA-256 of its bytes so that it can be cached forever', async () => {
@@ -49,4 +52,27 @@ describe('the bundles', () => {
       expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+ \\((MIT|ISC)\\)$`, 'm'))
     expect(text.match(/Permission (is hereby granted|to use, copy, modify)/g)?.length).toBeGreaterThanOrEqual(6)
   })
+})
+
+test('pages load every script and hashed stylesheet with the integrity of its bytes', async () => {
+  const models = Array.from({ length: 601 }, (_, model): [string, number] => [`acme/model-${model}`, 1000 - model])
+  const pages = renderSite(siteFacts(rowsOf([['2026-11-19', Object.fromEntries(models)]])), await bundleBrowser())
+  const textOf = new Map(pages.map(({ path, text }) => [path, text]))
+  const loading = new Set<string>()
+  for (const page of pages.filter(({ path }) => path.endsWith('.html'))) {
+    for (const [path, integrity] of loadedBy(page)) {
+      // Pages of releases never change, and this file does.
+      if (path === 'assets/site.css') continue
+      expect(integrity, `${page.path} loads ${path}`).toBe(integrityOf(textOf.get(path) ?? ''))
+      loading.add(page.path)
+    }
+  }
+  expect([...loading]).toEqual([
+    'index.html',
+    'explore.html',
+    'sql.html',
+    'models.html',
+    'more-models/2.html',
+    'embed.html',
+  ])
 })

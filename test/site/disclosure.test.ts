@@ -1,6 +1,7 @@
 /** What pages say of disclosure control: the words of `release/documents/disclosure.ts`, and nothing without them. */
 import { describe, expect, it } from 'vitest'
 import type { RuleStatement } from '../../pipeline/contract/disclosure.ts'
+import { html } from '../../pipeline/contract/html.ts'
 import { bandedQuality } from '../../pipeline/dataset/banded-quality.ts'
 import { Account } from '../../pipeline/dataset/quality.ts'
 import { countRecords } from '../../pipeline/dataset/records.ts'
@@ -31,7 +32,7 @@ function pagesOf(disclosure: RuleStatement | 'none' | undefined): Record<string,
   const facts = siteFacts(rows, { manifest: { ...ruled, provisional_from: '2026-11-17' } })
   const [, missing] = facts.coverage.days
   if (missing !== undefined && typeof disclosure === 'object') missing.reason = 'not_published'
-  const pages = [landingPage(facts), explorePage(facts, {}), ...coveragePages(facts), ...modelsPages(facts)]
+  const pages = [landingPage(facts), explorePage(facts, () => html``), ...coveragePages(facts), ...modelsPages(facts)]
   const periods = periodsOf(rows)
   const ranked = [...authorPages(facts), ...leaderboardPages({ ...facts, periods })]
   const all = [...pages, ...ranked, ...modelPages(facts), ...renderCrawlerFiles(facts, [])]

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { describeDataset } from '../../pipeline/release/documents/describe.ts'
 import { readHistory, readRows } from '../../pipeline/site/browser/explore/parquet.ts'
 import { nameOfBy } from '../../pipeline/site/browser/explore/view.ts'
-import { type Bundle, bundleBrowser } from '../../pipeline/site/bundle.ts'
+import { type Bundle, bundleBrowser, entryTags } from '../../pipeline/site/bundle.ts'
 import { type ExploreFacts, explorePage } from '../../pipeline/site/explore.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { manifestOf } from '../support/manifest.ts'
@@ -25,7 +25,10 @@ beforeAll(async () => {
 function page(changes: Parameters<typeof manifestOf>[0] = {}, models: ExploreFacts['models'] = []) {
   const manifest = manifestOf(changes)
   const release = `datasets/rankings-daily/v1/releases/${manifest.release}/`
-  return explorePage({ manifest, dataset: describeDataset(manifest), release, restatements: [], models }, bundle.names)
+  return explorePage(
+    { manifest, dataset: describeDataset(manifest), release, restatements: [], models },
+    entryTags(bundle),
+  )
 }
 
 /** What the page tells its script of the tables that it loads, or of authors. */

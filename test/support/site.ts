@@ -138,6 +138,26 @@ export function linksOf({ path, text }: { path: string; text: string }): string[
     .map(({ pathname }) => pathname.slice(root.length))
 }
 
+/** The scripts and stylesheets that a page loads, as paths below the public folder, with the `integrity` of their elements. */
+export function loadedBy({
+  path,
+  text,
+}: {
+  path: string
+  text: string
+}): [path: string, integrity: string | undefined][] {
+  const elements = text.match(/<(?:script[^>]* src=|link rel="(?:stylesheet|modulepreload)")[^>]*>/g) ?? []
+  return elements.flatMap((text) => {
+    const [, integrity] = / integrity="([^"]*)"/.exec(text) ?? []
+    return linksOf({ path, text }).map((link): [string, string | undefined] => [link, integrity])
+  })
+}
+
+/** What the `integrity` of an element is that loads these bytes. */
+export function integrityOf(bytes: string): string {
+  return `sha384-${createHash('sha384').update(bytes).digest('base64')}`
+}
+
 /** What no page may have: it would be forbidden by the pages' own policy, or loaded from elsewhere. */
 export function faultsOf(html: string): string[] {
   const rules: [string, RegExp][] = [

@@ -1,5 +1,5 @@
 /** Every kind of page in Chromium, on the server and on static hosts. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -66,4 +66,26 @@ test('links between pages lead to pages, even below a sub-path', async (context)
     expect(href.startsWith(top), href).toBe(true)
     expect((await fetch(href, { method: 'HEAD' })).status, href).toBe(200)
   }
+})
+
+test('a script that was changed on the host does not run', async (context) => {
+  const browser = browserOf(given.chromium, context)
+  const top = given.site.hosts.subPath
+  const folder = join(given.site.publicDir, 'assets')
+  const name = (await readdir(folder)).find((each) => /^models-\w+\.js$/.test(each)) ?? ''
+  const whole = await readFile(join(folder, name))
+  onTestFinished(() => writeFile(join(folder, name), whole))
+  /** Whether the script shows the search, and what the browser complains of. */
+  const open = async () => {
+    const { page, complaints } = await openPage(browser, new URL(top).origin)
+    await page.goto(`${top}models.html`)
+    await page.waitForLoadState('networkidle')
+    return { hasSearch: await page.locator('#models-search').isVisible(), complaints }
+  }
+  expect(await open()).toEqual({ hasSearch: true, complaints: [] })
+  const changed = Buffer.from(whole)
+  changed[changed.length - 1] = 0x20
+  expect(changed.equals(whole)).toBe(false)
+  await writeFile(join(folder, name), changed)
+  expect(await open()).toEqual({ hasSearch: false, complaints: [expect.stringContaining('integrity')] })
 })

@@ -1,7 +1,7 @@
 import { formatBytes } from '../../base/numbers.ts'
 import { type Html, html } from '../../contract/html.ts'
 import { dataFile } from '../../contract/release-files.ts'
-import type { AssetNames } from '../bundle.ts'
+import type { EntryTag } from '../bundle.ts'
 import { copyable } from '../elements.ts'
 import { type ExploreFacts, sourceData } from '../explore.ts'
 import { type Page, renderPage } from '../layout.ts'
@@ -15,7 +15,7 @@ export const SQL_PATH = 'sql.html'
 const ENGINE_BYTES = 8_500_000
 
 /** The SQL console. DuckDB is loaded by the first question, and each table by the first question that names it. */
-export function sqlPage(facts: ExploreFacts, assets: AssetNames): Page {
+export function sqlPage(facts: ExploreFacts, tag: EntryTag): Page {
   const { manifest, dataset, release } = facts
   const { start_date, end_date, as_of } = manifest
   const questions = readQuestions()
@@ -24,9 +24,7 @@ export function sqlPage(facts: ExploreFacts, assets: AssetNames): Page {
       path: SQL_PATH,
       title: `SQL – ${dataset.title}`,
       description: `Ask tokens per model, ${start_date} to ${end_date}, in SQL: DuckDB runs in your browser, and answers are a table, a chart and CSV.`,
-      head: html`<link rel="stylesheet" href="${assets['sql.css'] ?? ''}">
-<script type="module" src="${assets['sql.ts'] ?? ''}"></script>
-`,
+      head: html`${tag('sql.css')}${tag('sql.ts')}`,
       main: html`<h1>Ask in SQL</h1>
 <p class="quiet">Tokens per model, ${start_date} to ${end_date} (UTC), as of <time datetime="${as_of}">${as_of}</time>. DuckDB runs in your browser and asks no other host. It loads with your first question: ${formatBytes(ENGINE_BYTES)}, once.</p>
 <noscript><p>This page needs JavaScript. Without it, take the <a href="${release}${dataFile('daily', 'parquet')}">Parquet</a> or the <a href="${release}${dataFile('daily', 'csv')}">CSV</a> and ask with DuckDB on your machine.</p></noscript>

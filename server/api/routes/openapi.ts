@@ -1,6 +1,8 @@
+import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { stripTypeScriptTypes } from 'node:module'
 import type { FastifyInstance } from 'fastify'
+import { assetTag } from '../../../pipeline/contract/asset-tag.ts'
 import { API_PAGE_PATH } from '../../../pipeline/contract/published-paths.ts'
 import { remembered } from '../../base/remembered.ts'
 import type { CurrentRelease } from '../../published/current-release.ts'
@@ -27,14 +29,15 @@ const HTML = 'text/html; charset=utf-8'
 
 const browserFile = (name: string) => readFile(new URL(`../openapi/browser/${name}`, import.meta.url), 'utf8')
 
-/** Files that the page loads, by their paths. Node strips the types, so nothing has to be built. */
-const ASSETS: Record<string, { contentType: string; read: () => Promise<string> }> = {
-  '/docs.css': { contentType: 'text/css; charset=utf-8', read: () => browserFile('docs.css') },
-  '/docs.js': {
+/** Files that the page loads. Node strips the types, so nothing has to be built. */
+const ASSETS = [
+  { name: 'docs.css', contentType: 'text/css; charset=utf-8', read: () => browserFile('docs.css') },
+  {
+    name: 'docs.js',
     contentType: 'text/javascript; charset=utf-8',
     read: async () => stripTypeScriptTypes(await browserFile('docs.ts')),
   },
-}
+]
 
 interface OpenApi {
   releases: Pick<CurrentRelease, 'dataset'>
@@ -47,6 +50,7 @@ interface OpenApi {
 export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenApi): void {
   const document = once(async () => (await import('../openapi/document.ts')).openApiDocument())
   const json = once(async () => madeText(JSON.stringify(below(prefix, await document()))))
+  const assets = ASSETS.map(({ read, ...asset }) => ({ ...asset, text: once(read) }))
   const pages = remembered<MadeText>(1)
   const link = serviceLinks(prefix)
 
@@ -56,8 +60,11 @@ export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenA
     const publisher = releases.dataset()?.manifest.publisher
     return await pages(JSON.stringify([stamp, publisher]), async () => {
       const { docsPage } = await import('../openapi/page/page.ts')
+      const loaded = await Promise.all(
+        assets.map(async ({ name, text }) => assetTag(name, hash('sha384', await text(), 'base64'))),
+      )
       // Relative links hold below any path.
-      return await madeText(wrap(docsPage(await document(), publisher), ''))
+      return await madeText(wrap(docsPage(await document(), publisher, loaded), ''))
     })
   }
 
@@ -85,12 +92,12 @@ export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenA
       handler: async (_request, reply) => reply.redirect(`..${DOCS_PATH}`, 301),
     })
   }
-  for (const [url, { contentType, read }] of Object.entries(ASSETS)) {
-    const text = once(async () => madeText(await read()))
+  for (const { name, contentType, text } of assets) {
+    const made = once(async () => madeText(await text()))
     app.route({
       method: ['GET', 'HEAD'],
-      url,
-      handler: async (request, reply) => sendMadeText(request, reply, contentType, await text()),
+      url: `/${name}`,
+      handler: async (request, reply) => sendMadeText(request, reply, contentType, await made()),
     })
   }
 }

@@ -340,4 +340,12 @@ export const api: Mutant[] = [
     replace: 'startsWith(API) ? links.details',
     tests: ['test/server/prefix.test.ts'],
   },
+  {
+    name: 'integrity-of-the-name',
+    promise: 'The page of the API loads its script and its styles with the integrity of their bytes.',
+    file: 'server/api/routes/openapi.ts',
+    find: "hash('sha384', await text(), 'base64')",
+    replace: "hash('sha384', name, 'base64')",
+    tests: ['test/server/openapi.test.ts'],
+  },
 ]

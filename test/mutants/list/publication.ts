@@ -412,4 +412,28 @@ export const publication: Mutant[] = [
     replace: "return holds(other, 'gzip', gunzipSync(other)) && one.length > 0",
     tests: ['test/site/sql.test.ts'],
   },
+  {
+    name: 'time-stamp-of-other-bytes',
+    promise: 'A time stamp is taken only if it is of the bytes that were published.',
+    file: 'pipeline/publication/time-stamp.ts',
+    find: 'if (actual !== own) throw',
+    replace: 'if (actual.length !== own.length) throw',
+    tests: ['test/publication/time-stamp.test.ts'],
+  },
+  {
+    name: 'time-stamp-of-another-request',
+    promise: 'A reply is taken only if it answers this request: an old one has another nonce.',
+    file: 'pipeline/publication/time-stamp.ts',
+    find: "  if (!token.nonce?.equals(nonce)) throw new BuildError('its reply answers another request: the nonce differs')\n",
+    replace: '',
+    tests: ['test/publication/time-stamp.test.ts'],
+  },
+  {
+    name: 'element-longer-than-its-parent',
+    promise: 'The reader of DER checks each length against the bytes that are there.',
+    file: 'pipeline/base/der.ts',
+    find: 'if (length > this.#end - from) {',
+    replace: 'if (length > this.#bytes.length) {',
+    tests: ['test/base/der.test.ts'],
+  },
 ]

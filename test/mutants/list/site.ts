@@ -162,4 +162,20 @@ export const site: Mutant[] = [
     replace: '.size < 0)',
     tests: ['test/site/browser/sql.test.ts'],
   },
+  {
+    name: 'integrity-of-another-text',
+    promise: 'Pages load scripts and hashed stylesheets with the integrity of their bytes.',
+    file: 'pipeline/site/bundle.ts',
+    find: "hash('sha384', page.text, 'base64')",
+    replace: "hash('sha384', page.path, 'base64')",
+    tests: ['test/site/bundle.test.ts'],
+  },
+  {
+    name: 'stylesheets-without-integrity',
+    promise: 'Pages load scripts and hashed stylesheets with the integrity of their bytes.',
+    file: 'pipeline/contract/asset-tag.ts',
+    find: 'href="${address}" integrity="sha384-${sha384}"',
+    replace: 'href="${address}"',
+    tests: ['test/site/bundle.test.ts'],
+  },
 ]

@@ -10,13 +10,14 @@ import { inline, NOTHING, prose } from './text.ts'
 /** Whom to ask for a key: the publisher of what is served, if anything is. */
 export type Contact = Pick<Publisher, 'name' | 'contact'> | undefined
 
-/** `/docs`: three steps to a first answer, then every operation and schema. Its links are relative. */
-export function docsPage(document: OpenApiDocument, contact: Contact): OwnPage {
+/**
+ * `/docs`: three steps to a first answer, then every operation and schema. Its links are relative.
+ *
+ * @param loaded the elements that load its script and its styles
+ */
+export function docsPage(document: OpenApiDocument, contact: Contact, loaded: readonly Html[]): OwnPage {
   const operations = operationsOf(document)
   const { title, version, description } = document.info
-  const head = html`<link rel="stylesheet" href="docs.css">
-<script type="module" src="docs.js"></script>
-`
   const main = html`<div class="docs">
 <h1>API <small>${version}</small></h1>
 ${steps(operations, contact)}<section aria-labelledby="operations">
@@ -32,7 +33,7 @@ ${operations.filter(({ operation }) => operation.tags[0] === tag.name).map((entr
 <p>Links in the operations open the schema that they lead to.</p>
 ${schemas(document)}</div>
 `
-  return { title, head, main }
+  return { title, head: html`${loaded}`, main }
 }
 
 /** From nothing to a first answer. */

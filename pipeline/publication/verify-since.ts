@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import { readChecksums } from '../base/checksums.ts'
+import { BuildError, CliError } from '../base/errors.ts'
+import { hashFile, statsIfAny } from '../base/files.ts'
+import { jsonIfAny } from '../base/json.ts'
+import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
+import { EventChain } from '../contract/events.ts'
+import { ReleaseIndex } from '../contract/manifest.ts'
+import { EVENTS_PATH, INDEX_PATH, publishedPath, releaseOfPath } from '../contract/published-paths.ts'
+import { isDataFile } from '../contract/release-files.ts'
+
+/** What is published now. */
+interface Published {
+  root: string
+  index: ReleaseIndex
+  events: EventChain | undefined
+}
+
+/**
+ * Verifies that nothing in a list which a reader saved has changed, but by events: `chain.json`, `releases/index.json` or
+ * `SHA256SUMS`. `path` names the list. Throws `CliError` for another file, `BuildError` for the first difference.
+ */
+export async function verifySince(text: string, path: string, published: Published): Promise<void> {
+  const value = jsonIfAny(text)
+  const chain = EventChain.safeParse(value)
+  if (chain.success) return verifyEventsSince(chain.data, path, published)
+  const index = ReleaseIndex.safeParse(value)
+  if (index.success) return verifyIndexSince(index.data, path, published)
+  const sums = readChecksums(text)
+  const isList = sums.size > 0 && [...sums.values()].every((sha256) => /^[0-9a-f]{64}$/.test(sha256))
+  if (isList) return verifyFilesSince(sums, path, published)
+  throw new CliError(`${path} is no chain.json, releases/index.json or SHA256SUMS`)
+}
+
+function verifyEventsSince(saved: EventChain, path: string, { root, events }: Published): void {
+  for (const [position, { kind, hash }] of saved.events.entries()) {
+    if (events?.events[position]?.hash === hash) continue
+    throw new BuildError(
+      `event ${position + 1} (${kind}) of ${path} is another one, or missing, in ${join(root, EVENTS_PATH)}: the past was rewritten`,
+    )
+  }
+}
+
+function verifyIndexSince(saved: ReleaseIndex, path: string, { root, index }: Published): void {
+  const now = new Map(index.releases.map((entry) => [entry.release, entry]))
+  for (const { release, hash, withdrawal } of saved.releases) {
+    const entry = now.get(release)
+    const isSame = entry?.hash === hash && (withdrawal === undefined || isEqual(entry.withdrawal, withdrawal))
+    if (isSame) continue
+    throw new BuildError(
+      `${release} of ${path} is another one, or missing, in ${join(root, INDEX_PATH)}: the past was rewritten`,
+    )
+  }
+}
+
+const isEqual = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)
+
+/** Files of releases and revisions never change. They go with a withdrawn release, and data files when it is dropped. */
+async function verifyFilesSince(
+  saved: ReadonlyMap<string, string>,
+  path: string,
+  { root, index }: Published,
+): Promise<void> {
+  const entries = new Map(index.releases.map((entry) => [entry.release, entry]))
+  const hasWithdrawn = index.releases.some(({ status }) => status === 'withdrawn')
+  const mayBeMissing = (file: string) => {
+    const release = releaseOfPath(file)
+    if (release === undefined) return hasWithdrawn
+    const entry = entries.get(release)
+    return (
+      entry?.status === 'withdrawn' || (entry?.dropped === true && isDataFile(file.slice(file.lastIndexOf('/') + 1)))
+    )
+  }
+  const immutable = [...saved].filter(([file]) => ['release', 'revision'].includes(publishedPath(file).cache))
+  const differing = await sideBySide(
+    immutable,
+    async ([file, sha256]) => {
+      const place = join(root, file)
+      if ((await statsIfAny(place)) === undefined) return mayBeMissing(file) ? [] : [`${place} is missing`]
+      return (await hashFile(place)).sha256 === sha256 ? [] : [`${place} was changed`]
+    },
+    SMALL_FILES_AT_ONCE,
+  )
+  const [first] = differing.flat()
+  if (first !== undefined) throw new BuildError(`${first} since ${path} was saved, and no event says why`)
+}
