@@ -67,15 +67,18 @@ it('the blocks prove a signed site, and show which key signed for which', async 
   expect(time).toBe('current\n')
   expect(some?.split('\n')).toEqual(expect.arrayContaining([`${CSV}: OK`, `${CHAIN}: OK`]))
   expect([all, events]).toEqual(['', ''])
-  const byFirst = `Good "tokenboard" signature with ED25519 key ${first.fingerprint}`
-  const added = [
+  const by = ({ fingerprint }: MadeKey) => `Good "tokenboard" signature with ED25519 key ${fingerprint}`
+  expect(keys?.match(/^(20|Good).*?(?= ?$)/gm)).toEqual([
     `${AS_OF} key_added signing`,
+    by(first),
     `${AS_OF} key_added recovery`,
-    byFirst,
+    by(first),
     `${AS_OF} key_added signing`,
-    byFirst,
-  ]
-  expect(keys?.match(/^(20|Good).*?(?= ?$)/gm)).toEqual([...added, `${AS_OF} key_retired`, byFirst])
+    by(first),
+    by(second),
+    `${AS_OF} key_retired`,
+    by(first),
+  ])
 })
 
 it.each<[string, (typeof BLOCKS)[number], () => Promise<Forged>]>([
