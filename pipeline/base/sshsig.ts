@@ -31,7 +31,7 @@ export function publicLine(key: KeyObject): string {
 
 /** The fingerprint of a public key, as `ssh-keygen -l` prints it. */
 export function fingerprintOf(line: string): string {
-  return `SHA256:${hash('sha256', blobOf(line), 'base64').replace(/=+$/, '')}`
+  return `SHA256:${hash('sha256', blobOf(line), 'base64').replace(/=$/, '')}`
 }
 
 /** Signs bytes for a namespace, and returns the signature as armored text. */

@@ -139,7 +139,8 @@ export function keyEvents({ roles, isSigned }: KeysInForce, signing: Signing): E
   if (key === undefined) return isSigned && accepted.includes(UNSIGNED) ? [{ kind: 'signing_stopped', at }] : []
   if (roles.get(key.public) === 'signing') return isSigned ? [] : [{ kind: 'signing_resumed', at }]
   const added = (own: KeyRole, each: PublicKey, signedBy?: KeyObject): EventDraft => {
-    return { kind: 'key_added', at, key: each, role: own, signedBy }
+    const signedByItself = own === 'signing' ? key.private : undefined
+    return { kind: 'key_added', at, key: each, role: own, signedBy, signedByItself }
   }
   if (roles.size === 0 || accepted.includes(KEY_LOST)) {
     const lost: EventDraft[] = roles.size === 0 ? [] : [{ kind: 'key_lost', at }]

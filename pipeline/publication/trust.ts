@@ -30,7 +30,10 @@ export function isPinnedAnew({ key, pin }: Trust): boolean {
 export function verifyTrust({ events }: EventChain, trust: Trust): void {
   const { key, pin } = trust
   if (key !== undefined) {
-    const position = events.findIndex((event) => event.kind === 'key_added' && fingerprintOf(event.key) === key)
+    // Only signing keys have signed the event that adds them, and with it all events before.
+    const position = events.findIndex(
+      (event) => event.kind === 'key_added' && event.role === 'signing' && fingerprintOf(event.key) === key,
+    )
     if (position === -1)
       throw new BuildError(`${key} was never a key of this site; its signing keys are ${keyList(events)}`)
     verifyKept(events.slice(position), key)

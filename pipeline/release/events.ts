@@ -11,10 +11,15 @@ import { SIGNATURE_NAMESPACE } from '../contract/site.ts'
 
 export const NO_EVENTS: EventChain = { dataset: 'rankings-daily', events: [] }
 
-type Unlinked<Event> = Event extends DatasetEvent ? Omit<Event, 'previous' | 'hash' | 'signature'> : never
+type Unlinked<Event> = Event extends DatasetEvent
+  ? Omit<Event, 'previous' | 'hash' | 'signature' | 'own_signature'>
+  : never
 
-/** An event before it is linked to the one before it. A change of keys is signed by a key in force. */
-export type EventDraft = Unlinked<DatasetEvent> & { signedBy?: KeyObject | undefined }
+/** An event before it is linked to the one before it. A change of keys is signed by a key in force, and by a new signing key. */
+export type EventDraft = Unlinked<DatasetEvent> & {
+  signedBy?: KeyObject | undefined
+  signedByItself?: KeyObject | undefined
+}
 
 /** The keys that may sign after some events. */
 export interface KeysInForce {
@@ -39,11 +44,12 @@ export function appendEvents(chain: EventChain, drafts: readonly EventDraft[]): 
   return drafts.reduce(append, chain)
 }
 
-function append({ events, ...chain }: EventChain, { signedBy, ...draft }: EventDraft): EventChain {
+function append({ events, ...chain }: EventChain, { signedBy, signedByItself, ...draft }: EventDraft): EventChain {
   const facts = { ...draft, previous: events.at(-1)?.hash ?? null }
   const digest = hashOf(facts)
   const signature = signedBy && { signature: signSsh(digest, signedBy, SIGNATURE_NAMESPACE) }
-  return { ...chain, events: [...events, { ...facts, hash: digest, ...signature } as DatasetEvent] }
+  const own = signedByItself && { own_signature: signSsh(digest, signedByItself, SIGNATURE_NAMESPACE) }
+  return { ...chain, events: [...events, { ...facts, hash: digest, ...signature, ...own } as DatasetEvent] }
 }
 
 /** The releases and withdrawals of the index that have no event, oldest first. */
@@ -95,7 +101,7 @@ function describeWithdrawal(release: string, at: string, reason: string): string
 
 /**
  * The keys in force after these events. Throws `BuildError` if a key was added or retired without the signature of a key
- * in force, or a recovery key without that of a recovery key.
+ * in force, a recovery key without that of a recovery key, or a signing key without its own.
  */
 export function keysInForce(events: readonly DatasetEvent[], path: string): KeysInForce {
   const roles = new Map<PublicKey, KeyRole>()
@@ -110,11 +116,20 @@ export function keysInForce(events: readonly DatasetEvent[], path: string): Keys
       throw new BuildError(`${path}: no key in force has signed the event that ${what} ${fingerprintOf(event.key)}`)
     }
     if (event.kind === 'key_added') {
+      verifyOwnSignature(event, path)
       isSigned ||= roles.size === 0
       roles.set(event.key, event.role)
     } else roles.delete(event.key)
   }
   return { roles, isSigned }
+}
+
+function verifyOwnSignature(
+  { key, role, hash: digest, own_signature = '' }: Extract<DatasetEvent, { kind: 'key_added' }>,
+  path: string,
+): void {
+  if (role === 'recovery' || signerOf(digest, own_signature, SIGNATURE_NAMESPACE) === key) return
+  throw new BuildError(`${path}: the key ${fingerprintOf(key)} has not signed the event that adds it`)
 }
 
 function isAuthorized(
@@ -144,7 +159,9 @@ function verifyLinks({ events }: EventChain, path: string): void {
 function withoutSignature(event: DatasetEvent): Unlinked<DatasetEvent> & { previous: string | null; hash: string } {
   if (event.kind !== 'key_added' && event.kind !== 'key_retired') return event
   const { signature: _, ...facts } = event
-  return facts
+  if (facts.kind === 'key_retired') return facts
+  const { own_signature: __, ...rest } = facts
+  return rest
 }
 
 function hashOf(facts: object): string {

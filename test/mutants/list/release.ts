@@ -283,4 +283,12 @@ export const release: Mutant[] = [
     replace: 'else void event.key',
     tests: ['test/release/events.test.ts'],
   },
+  {
+    name: 'key-of-somebody-else-added',
+    promise: 'A signing key signs the event that adds it: a forger cannot put the key of the publisher into a chain.',
+    file: 'pipeline/release/events.ts',
+    find: '      verifyOwnSignature(event, path)\n',
+    replace: '',
+    tests: ['test/release/own-signature.test.ts'],
+  },
 ]
