@@ -5,7 +5,7 @@ import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { fingerprintOf, signerOf, signSsh } from '../base/sshsig.ts'
 import { type DatasetEvent, EventChain, type KeyRole, type PublicKey } from '../contract/events.ts'
-import type { ReleaseIndex } from '../contract/manifest.ts'
+import { isErased, type ReleaseIndex } from '../contract/manifest.ts'
 import { EVENTS_PATH } from '../contract/published-paths.ts'
 import { SIGNATURE_NAMESPACE } from '../contract/site.ts'
 
@@ -54,14 +54,18 @@ function append({ events, ...chain }: EventChain, { signedBy, signedByItself, ..
 
 /** The releases and withdrawals of the index that have no event, oldest first. */
 export function missingEvents({ events }: EventChain, { releases }: ReleaseIndex): EventDraft[] {
-  const known = new Set(events.map((event) => `${event.kind} ${'release' in event ? event.release : ''}`))
+  const known = new Set(events.flatMap((event) => (event.kind === 'release' ? [event.release] : [])))
+  const told = lastWithdrawals(events)
   const made = releases
-    .filter(({ release }) => !known.has(`release ${release}`))
+    .filter(({ release }) => !known.has(release))
     .map(({ release, as_of, hash }): EventDraft => ({ kind: 'release', at: as_of, release, entry: hash }))
-  const withdrawn = releases.flatMap(({ release, withdrawal }): EventDraft[] => {
-    if (withdrawal === undefined || known.has(`withdrawal ${release}`)) return []
+  const withdrawn = releases.flatMap((entry): EventDraft[] => {
+    const { release, withdrawal } = entry
+    if (withdrawal === undefined) return []
     const { withdrawn_at: at, reason } = withdrawal
-    return [{ kind: 'withdrawal', at, release, reason }]
+    const before = told.get(release)
+    const isAgain = isErased(entry) && before?.reason !== reason
+    return before === undefined || isAgain ? [{ kind: 'withdrawal', at, release, reason }] : []
   })
   return [...made, ...withdrawn].sort((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)))
 }
@@ -72,8 +76,8 @@ export function verifyEvents({ events }: EventChain, index: ReleaseIndex, path: 
     event.kind === 'release' ? [`${event.release} with the hash ${event.entry}`] : [],
   )
   const listed = index.releases.map(({ release, hash }) => `${release} with the hash ${hash}`)
-  const withdrawals = events.flatMap((event) =>
-    event.kind === 'withdrawal' ? [describeWithdrawal(event.release, event.at, event.reason)] : [],
+  const withdrawals = [...lastWithdrawals(events).values()].map(({ release, at, reason }) =>
+    describeWithdrawal(release, at, reason),
   )
   const withdrawn = index.releases.flatMap(({ release, withdrawal }) =>
     withdrawal === undefined ? [] : [describeWithdrawal(release, withdrawal.withdrawn_at, withdrawal.reason)],
@@ -93,6 +97,12 @@ export function verifyEvents({ events }: EventChain, index: ReleaseIndex, path: 
       )
     }
   }
+}
+
+/** By release. One that was withdrawn may be withdrawn again, for privacy. */
+function lastWithdrawals(events: readonly DatasetEvent[]) {
+  const withdrawals = events.filter((event) => event.kind === 'withdrawal')
+  return new Map(withdrawals.map((event) => [event.release, event]))
 }
 
 function describeWithdrawal(release: string, at: string, reason: string): string {
