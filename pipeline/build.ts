@@ -59,7 +59,7 @@ import { publish, publishDropped, recover } from './publication/publish.ts'
 import { factsToKeep, keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
 import { checkRetention, toDrop } from './publication/retention.ts'
 import { openSigning } from './publication/signing.ts'
-import { measure, type PublishedSize } from './publication/size.ts'
+import { factsOfPublished, type PublishedFacts } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
 import type { Sources } from './raw/sources.ts'
 import { changesSince } from './release/changed-rows.ts'
@@ -117,9 +117,9 @@ export interface BuildOptions {
 
 /**
  * What a build did, or would do. For `unchanged` the facts are those of the release that stays current. Only a dry run
- * sets `changes`.
+ * sets `changes`, and it sets no facts of the public folder.
  */
-export interface BuildSummary {
+export interface BuildSummary extends Partial<PublishedFacts> {
   outcome: 'released' | 'unchanged' | 'would_release'
   release: string
   as_of: Timestamp
@@ -150,8 +150,6 @@ export interface BuildSummary {
   dropped?: ReleaseName[]
   /** For the first release of a new chain: the releases it replaces, and the folder that keeps their files, if any. */
   new_chain?: { replaced: ReleaseName[]; kept_in: string | null }
-  /** The size of the public folder after the build. A dry run does not set it. */
-  published?: PublishedSize
   path: string
 }
 
@@ -202,7 +200,7 @@ export async function build(
     const known = await readLastBuild({ stateDir, dataDir }, await readBasis())
     if (known !== undefined) {
       await repeatBuild(known, intake, stateDir, effects)
-      return { ...(known.last.summary as BuildSummary), published: await measure(publicDir) }
+      return { ...(known.last.summary as BuildSummary), ...(await factsOfPublished(publicDir)) }
     }
     const events: BuildEvent[] = []
     const report = (event: BuildEvent) => {
@@ -222,7 +220,7 @@ export async function build(
     await writeUsage(usage, asOf, dataDir, effects.files)
     const basis = effects.signal.aborted ? undefined : await readBasis()
     if (basis !== undefined) await keepLastBuild(stateDir, { basis, events, summary, quality, usage }, effects.files)
-    return { ...summary, published: await measure(publicDir) }
+    return { ...summary, ...(await factsOfPublished(publicDir)) }
   })
 }
 

@@ -234,6 +234,29 @@ describe('an installation of 0.1.0, in later builds', () => {
   })
 })
 
+describe('an installation of 0.1.0, with a signing key', () => {
+  it('is signed whole, and says which releases were not signed when they were made', async () => {
+    const installation = await copyOf(upgraded)
+    const environment = { ...settings(installation, '2025-03-08T02:00:00Z'), XDG_CONFIG_HOME: installation.root }
+    const file = join(installation.root, 'signing.key')
+    const { signing } = JSON.parse((await runCli(['keygen', file, '--json'], environment)).stdout)
+    const keyed = { ...environment, SIGNING_KEY_FILE: file }
+    expect(await runCli(['build'], keyed)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`signed    by ${signing.fingerprint}`),
+    })
+    const later = { ...keyed, AS_OF: NEXT_DAY }
+    expect(await runCli(['build'], later)).toMatchObject({ code: 0 })
+    const { url } = await serveFolder(installation.publicDir)
+    for (const place of [installation.publicDir, url]) {
+      const { code, stdout, stderr } = await runCli(['verify', place, '--key', signing.fingerprint, '--json'], later)
+      expect(code, stderr).toBe(0)
+      const unsigned_releases = (await readIndex(upgraded)).releases.length
+      expect(JSON.parse(stdout).signature).toMatchObject({ signed_by: signing.fingerprint, unsigned_releases })
+    }
+  })
+})
+
 describe('an installation of 0.1.0, on the server', () => {
   it('has the same keys, and the same responses for presets and previous releases, although these are dropped', async () => {
     const installation = await copyOf(upgraded)

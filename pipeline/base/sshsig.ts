@@ -31,7 +31,7 @@ export function publicLine(key: KeyObject): string {
 
 /** The fingerprint of a public key, as `ssh-keygen -l` prints it. */
 export function fingerprintOf(line: string): string {
-  return `SHA256:${hash('sha256', blobOf(line), 'base64').replace(/=+$/, '')}`
+  return `SHA256:${hash('sha256', blobOf(line), 'base64').replace(/=$/, '')}`
 }
 
 /** Signs bytes for a namespace, and returns the signature as armored text. */
@@ -59,13 +59,16 @@ export function signerOf(bytes: string | Uint8Array, armored: string, namespace:
   const [, base64 = ''] =
     /^-----BEGIN SSH SIGNATURE-----\n([A-Za-z0-9+/=\n]+)-----END SSH SIGNATURE-----\n$/.exec(armored) ?? []
   const body = Buffer.from(base64, 'base64')
+  // The decoder skips what is not base64.
+  if (body.toString('base64') !== base64.replaceAll('\n', '')) return undefined
   const head = MAGIC.length + 4
   if (!body.subarray(0, head).equals(Buffer.concat([MAGIC, Buffer.from([0, 0, 0, 1])]))) return undefined
   const [blob, space, reserved, hashName, signature, ...more] = fieldsOf(body.subarray(head)) ?? []
-  const [keyAlgorithm, raw] = fieldsOf(blob) ?? []
-  const [algorithm, value] = fieldsOf(signature) ?? []
+  const [keyAlgorithm, raw, ...afterKey] = fieldsOf(blob) ?? []
+  const [algorithm, value, ...afterValue] = fieldsOf(signature) ?? []
+  if ([...more, ...afterKey, ...afterValue].length > 0) return undefined
   const isOurs = [keyAlgorithm, algorithm].every((each) => each?.toString() === ALGORITHM)
-  if (!isOurs || raw?.length !== KEY_BYTES || value?.length !== SIGNATURE_BYTES || more.length > 0) return undefined
+  if (!isOurs || raw?.length !== KEY_BYTES || value?.length !== SIGNATURE_BYTES) return undefined
   if (space?.toString() !== namespace || reserved?.length !== 0 || hashName?.toString() !== HASH) return undefined
   const key = createPublicKey({ format: 'jwk', key: { kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url') } })
   return verify(null, signedData(bytes, namespace), key, value) ? `${ALGORITHM} ${blob?.toString('base64')}` : undefined

@@ -30,7 +30,9 @@ export const exportCopy = new Command('export')
     'after',
     `
 Each export reads every file of the copy again; damaged and missing ones are named and replaced. No build can run
-meanwhile. Files that you add after the first export, such as CNAME or _headers, and hidden names are left alone. Settings (environment): PUBLIC_DIR. How to serve the copy, and what
+meanwhile. Files that you add to the copy after the first export, such as CNAME or _headers, and hidden names are left
+alone. A signed site is copied with its signatures, and without files that they do not cover; with --base the copy is signed
+again with SIGNING_KEY_FILE. Settings (environment): PUBLIC_DIR, SIGNING_KEY_FILE. How to serve the copy, and what
 --for hugging-face writes: docs/hosting.md.`,
   )
   .action(async (folder, { symlinks, base, for: host, repo, json = false }) => {

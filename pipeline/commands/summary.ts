@@ -26,6 +26,7 @@ export function describeSummary(summary: BuildSummary): string {
     ...describeWarnings(summary.warnings),
     ...(outcome === 'would_release' ? [] : [`  files     ${path}`]),
     ...describePublished(summary.published),
+    ...describeSignature(summary.signature),
   ]
   return `${lines.join('\n')}\n`
 }
@@ -82,6 +83,11 @@ function describeDropped({ outcome, changes, dropped }: BuildSummary): string[] 
   return [
     `  dropped   ${counted(dropped.length, 'release')} ${isDry ? 'would lose' : 'lost'} ${files}, ${which}; the history has the rows`,
   ]
+}
+
+function describeSignature(signature: BuildSummary['signature']): string[] {
+  if (signature === undefined) return []
+  return [`  signed    by ${signature.signed_by}, good until ${signature.expires}`]
 }
 
 function describePublished(published: BuildSummary['published']): string[] {

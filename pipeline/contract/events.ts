@@ -17,10 +17,15 @@ export type KeyRole = z.infer<typeof KeyRole>
 const Links = { previous: Sha256.nullable(), hash: Sha256 }
 /** An SSH signature of `hash`, as text, by a key in force. The first key has none. */
 const signature = z.string().optional()
+/**
+ * An SSH signature of `hash` by the added signing key itself. So nobody can put a key of somebody else into their events, and
+ * whoever knows the key knows that its owner had all events before it.
+ */
+const own_signature = z.string().optional()
 
 /**
  * Something that happened to the dataset. `hash` is the SHA-256 of the event as compact JSON without `hash` and
- * `signature`; `previous` is the hash of the event before.
+ * signatures; `previous` is the hash of the event before.
  */
 export const DatasetEvent = z.discriminatedUnion('kind', [
   /** `entry` is the `hash` of the release's entry in `releases/index.json`. */
@@ -34,7 +39,15 @@ export const DatasetEvent = z.discriminatedUnion('kind', [
     reason: Withdrawal.shape.reason,
     ...Links,
   }),
-  z.strictObject({ kind: z.literal('key_added'), at: Timestamp, key: PublicKey, role: KeyRole, ...Links, signature }),
+  z.strictObject({
+    kind: z.literal('key_added'),
+    at: Timestamp,
+    key: PublicKey,
+    role: KeyRole,
+    ...Links,
+    signature,
+    own_signature,
+  }),
   z.strictObject({ kind: z.literal('key_retired'), at: Timestamp, key: PublicKey, ...Links, signature }),
   /** The publisher has none of the keys any more. What follows proves nothing to those who trusted them. */
   z.strictObject({ kind: z.literal('key_lost'), at: Timestamp, ...Links }),

@@ -143,6 +143,9 @@ const TABLE: readonly [RegExp, Step, CacheClass, PublishedPath['readers']][] = [
   [exactly(...Object.values(FEED_FILES)), 'feeds', 'pointer', 'programs'],
   [exactly(...SIGNATURE_FILES, ALLOWED_SIGNERS), 'signatures', 'pointer', 'programs'],
   [exactly(...Object.values(API_FILES), ...METADATA_FILES, DOIS_PATH), 'site', 'pointer', 'programs'],
+  [exactly(LISTING_PATH), 'site', 'pointer', 'people'],
+  // Files, not folders.
+  [/^datasets\/.*[^/]$/, 'site', 'pointer', 'programs'],
   // Such as assets/explore-0f3a5c7e9b1d2468.js.
   [/^assets\/(.+\/)?[^/]+[.-][0-9a-f]{8,64}\.\w+$/, 'site', 'hashed', 'people'],
   [/^/, 'site', 'pointer', 'people'],

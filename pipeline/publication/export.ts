@@ -17,12 +17,13 @@ import { type HubOptions, hubFiles } from './hugging-face.ts'
 import { icebergEntries, listedSizes, type Site } from './iceberg.ts'
 import { verifyComplete } from './publish.ts'
 import { readManifests } from './released-entries.ts'
+import { readSignatures, type Signed, signedAnew, splitByList, verifyAsSigned } from './signed-copy.ts'
 
 export interface ExportOptions {
   folder: string
   /** True: `latest` is a link, as published. False: a folder with the files of the release. */
   symlinks?: boolean
-  /** The URL of the copy, which its Iceberg table tells in place of the publisher's. */
+  /** The URL of the copy, which its Iceberg table tells in place of the publisher's. A signed copy is signed again. */
   base?: string | undefined
   /** A dataset repository of Hugging Face in place of a copy. */
   hub?: HubOptions | undefined
@@ -63,11 +64,14 @@ export async function exportPublished(
   try {
     const { release } = await verifyComplete(publicDir)
     const manifest = await readManifest(join(publicDir, releasePath(release)))
-    const published =
+    const { files: published, signed } =
       hub === undefined
-        ? await siteFiles(publicDir, { symlinks, base })
-        : await hubFiles(publicDir, manifest, hub, effects.signal)
-    const updated = await update(target, previous, published, effects)
+        ? await siteFiles({ ...config, publicDir }, { symlinks, base }, effects)
+        : { files: await hubFiles(publicDir, manifest, hub, effects.signal) }
+    const contents = await hashFiles(published, effects)
+    verifyUndamaged(published, contents)
+    if (signed !== undefined) verifyAsSigned(publicDir, signed, contents)
+    const updated = await update(target, previous, { published, contents }, effects)
     if (manifest.synthetic && hub === undefined) {
       const message = `${target} holds the synthetic sample: no host may call its files immutable (docs/hosting.md)`
       effects.report({ kind: 'notice', message })
@@ -83,12 +87,30 @@ export async function exportPublished(
   }
 }
 
+interface SiteFiles {
+  files: readonly PublishedFile[]
+  signed?: Signed | undefined
+}
+
+/** Of a signed site, the files that its signatures cover, and the signatures. */
 async function siteFiles(
-  publicDir: string,
+  config: PipelineConfig,
   { symlinks, base }: Pick<ExportOptions, 'base'> & { symlinks: boolean },
-): Promise<readonly PublishedFile[]> {
+  { report, signal }: Effects,
+): Promise<SiteFiles> {
+  const { publicDir } = config
   const found = await publishedFiles(publicDir, { symlinks })
-  return base === undefined ? found : withTableAt({ url: base }, publicDir, found)
+  const signed = await readSignatures(publicDir)
+  const { listed, unlisted } = signed === undefined ? { listed: found, unlisted: [] } : splitByList(found, signed)
+  for (const what of named(unlisted.map((path) => join(publicDir, path)))) {
+    report({
+      kind: 'notice',
+      message: `${what} left out of the copy, because it is not in the signed list: run make build`,
+    })
+  }
+  if (base === undefined) return { files: listed, signed }
+  const moved = await withTableAt({ url: base }, publicDir, listed)
+  return signed === undefined ? { files: moved } : signedAnew(config, moved, signed, signal)
 }
 
 /** The files of a copy whose Iceberg table tells the copy's own address. */
@@ -111,12 +133,10 @@ async function withTableAt(
 async function update(
   target: string,
   previous: ExportList,
-  published: readonly PublishedFile[],
+  { published, contents }: { published: readonly PublishedFile[]; contents: ExportList },
   effects: Effects,
 ): Promise<Pick<ExportSummary, 'copied' | 'removed' | 'mended'>> {
   const { files, report } = effects
-  const contents = await hashFiles(published, effects)
-  verifyUndamaged(published, contents)
   const changed = await differing(target, published, contents, effects)
   const removed = [...previous.keys()].filter((path) => !contents.has(path))
   const repaired = changed.map(({ path }) => path).filter((path) => previous.get(path) === contents.get(path))
@@ -160,12 +180,17 @@ async function placeChanged(
 }
 
 function reportDamaged(target: string, paths: readonly string[], { report }: Effects): void {
-  const more = paths.length - NAMED
-  const named = paths.slice(0, NAMED).map((path) => `${join(target, path)} was`)
-  if (more > 0) named.push(more === 1 ? '1 more file was' : `${more} more files were`)
-  for (const what of named) report({ kind: 'notice', message: `${what} damaged or missing in the copy: copied again` })
+  for (const what of named(paths.map((path) => join(target, path)))) {
+    report({ kind: 'notice', message: `${what} damaged or missing in the copy: copied again` })
+  }
 }
 
+/** The first of many files, and how many more there are, each with a verb. */
+function named(paths: readonly string[]): string[] {
+  const more = paths.length - NAMED
+  const first = paths.slice(0, NAMED).map((path) => `${path} was`)
+  return more > 0 ? [...first, more === 1 ? '1 more file was' : `${more} more files were`] : first
+}
 /** Reads every byte of the copy: size and time prove nothing. */
 async function differing(
   target: string,

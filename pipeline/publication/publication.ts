@@ -105,16 +105,16 @@ export function publication(facts: Facts): Entry[] {
     { path: COVERAGE_PATH, text: () => toJson(coverage) },
     ...Object.values(HISTORY_PATHS).map((path) => ({ path, isOptional: !needsHistory(index, manifest) })),
     ...icebergTable(facts, manifest),
-    events === undefined
-      ? { path: EVENTS_PATH, isOptional: manifest.generator.version !== GENERATOR.version }
-      : { path: EVENTS_PATH, text: () => toJson(events) },
+    ...(events === undefined
+      ? unreadText(EVENTS_PATH, manifest.generator.version !== GENERATOR.version)
+      : [{ path: EVENTS_PATH, text: () => toJson(events) }]),
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
     ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest, { index, dois })).map((entry) => ({
       ...entry,
       isOptional: isLaterCitation(entry.path, manifest),
     })),
-    dois === undefined ? { path: DOIS_PATH, isOptional: true } : { path: DOIS_PATH, text: () => toJson(dois) },
+    ...(dois === undefined ? unreadText(DOIS_PATH, true) : [{ path: DOIS_PATH, text: () => toJson(dois) }]),
     ...pages.map((page) => ({ path: page.path, text: () => page.text })),
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, { api, hasDois: dois !== undefined }) },
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
@@ -127,9 +127,16 @@ export function publication(facts: Facts): Entry[] {
 
 /** An entry and its compressed forms, which are verified with it. */
 function withCodings(entry: Entry): Entry[] {
-  const { path, text } = entry
-  if (text === undefined) return [entry]
-  return [entry, ...codedPaths(path).map((coded) => ({ path: coded, codes: path, isOptional: true }))]
+  return entry.text === undefined ? [entry] : [entry, ...codingEntries(entry.path)]
+}
+
+/** A text that is not known here, and its compressed forms. */
+function unreadText(path: string, isOptional: boolean): Entry[] {
+  return [{ path, isOptional }, ...codingEntries(path)]
+}
+
+function codingEntries(path: string): Entry[] {
+  return codedPaths(path).map((coded) => ({ path: coded, codes: path, isOptional: true }))
 }
 
 /** The files of the Iceberg table; none if there is no address that it could tell. */

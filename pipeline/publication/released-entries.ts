@@ -28,9 +28,15 @@ export async function releasedEntries(root: string): Promise<Omit<Entry, 'text'>
     throw new BuildError(`${path} tells of ${revision} revisions of ${name}, more than its releases can have made`)
   }
   const manifests = await readManifests(root, index)
-  // Their text says that they have compressed forms.
-  const events = await readEvents(root)
-  const facts = { index, manifests, coverage, restatements: NO_RESTATEMENTS, api: [], pages: [], events }
+  const facts = {
+    index,
+    manifests,
+    coverage,
+    restatements: NO_RESTATEMENTS,
+    api: [],
+    pages: [],
+    events: await readEvents(root),
+  }
   return publication(facts).map(({ text: _, ...entry }) => entry)
 }
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { addDays } from 'date-fns'
+import { addHours } from 'date-fns'
 import { readChecksums } from '../base/checksums.ts'
 import { BuildError } from '../base/errors.ts'
 import { readIfAny, readTextIfAny } from '../base/files.ts'
@@ -46,11 +46,11 @@ export async function stageSignatures(
     return async () => {}
   }
   await tree.replace(ALLOWED_SIGNERS, allowedSigners(keys))
-  const signers = new Set(events.flatMap((event) => (event.kind === 'key_added' ? [event.key] : [])))
-  const isOurs = (signer: string | undefined) => [...signers].some((each) => each === signer)
+  const isOurs = (signer: string | undefined) =>
+    events.some((event) => event.kind === 'key_added' && event.key === signer)
   const published = tree.isNewChain ? undefined : await readSigned(publicDir, SIGNED_LIST)
   const previous = published !== undefined && isOurs(published.signer) ? readChecksums(published.text) : undefined
-  const list = await listFiles(tree, current.release, previous)
+  const list = await listFiles(tree, index, previous)
   const site = {
     dataset: 'rankings-daily' as const,
     release: current.release,
@@ -58,11 +58,11 @@ export async function stageSignatures(
     head: newest.hash,
     sha256sums: hash('sha256', list.text),
   }
-  const standing = await readStanding(publicDir, signing.key)
+  const standing = tree.isNewChain ? undefined : await readStanding(publicDir, isOurs)
   if (published?.text !== list.text || published.signer !== signing.key.public) {
     await sign(tree, SIGNED_LIST, list.text, signing.key)
   }
-  const isKept = isToBeKept(standing?.site, site, signing)
+  const isKept = standing?.signer === signing.key.public && isToBeKept(standing.site, site, signing)
   const text =
     isKept && standing ? standing.text : toJson(SignedSite.parse({ ...site, ...periodOf(signing, standing?.site) }))
   if (!isKept) await sign(tree, SIGNED_SITE, text, signing.key)
@@ -70,9 +70,20 @@ export async function stageSignatures(
   return () => noteListed(tree.folder, list)
 }
 
-async function sign(tree: NextTree, path: string, text: string, { private: key }: SigningKey): Promise<void> {
-  await tree.write(path, text)
-  await tree.write(`${path}${SIGNATURE_ENDING}`, signSsh(text, key, SIGNATURE_NAMESPACE))
+async function sign(tree: NextTree, path: string, text: string, key: SigningKey): Promise<void> {
+  for (const [each, content] of withSignature(path, text, key)) await tree.write(each, content)
+}
+
+/** A file and its signature, by path. */
+export function withSignature(
+  path: string,
+  text: string,
+  { private: key }: SigningKey,
+): [path: string, text: string][] {
+  return [
+    [path, text],
+    [`${path}${SIGNATURE_ENDING}`, signSsh(text, key, SIGNATURE_NAMESPACE)],
+  ]
 }
 
 /** A file of the public folder, and the key that signed it, if one did. Undefined if the file is missing. */
@@ -86,14 +97,15 @@ export async function readSigned(
   return { text, signer: signature === undefined ? undefined : signerOf(text, signature, SIGNATURE_NAMESPACE) }
 }
 
-/** The published `site.json`, if it is signed by this key. */
+/** The published `site.json`, if it is signed by one of the publisher's keys. */
 async function readStanding(
   publicDir: string,
-  key: SigningKey,
-): Promise<{ text: string; site: SignedSite } | undefined> {
+  isOurs: (signer: string | undefined) => boolean,
+): Promise<{ text: string; signer: string | undefined; site: SignedSite } | undefined> {
   const found = await readSigned(publicDir, SIGNED_SITE)
-  const site = found?.signer === key.public ? SignedSite.safeParse(jsonIfAny(found.text)).data : undefined
-  return found && site && { text: found.text, site }
+  const site =
+    found !== undefined && isOurs(found.signer) ? SignedSite.safeParse(jsonIfAny(found.text)).data : undefined
+  return found && site && { ...found, site }
 }
 
 /** Has an authority stamp `site.json`, unless it did. Without an answer there is no time stamp: it must not stop a build. */
@@ -124,12 +136,7 @@ function isStampOf(stamp: Buffer, site: Buffer): boolean {
   }
 }
 
-function isToBeKept(
-  standing: SignedSite | undefined,
-  site: Omit<SignedSite, 'issued' | 'expires'>,
-  { at }: Signing,
-): boolean {
-  if (standing === undefined) return false
+function isToBeKept(standing: SignedSite, site: Omit<SignedSite, 'issued' | 'expires'>, { at }: Signing): boolean {
   const { issued, expires, ...facts } = standing
   const isSame = Object.entries(site).every(([key, value]) => facts[key as keyof typeof facts] === value)
   return isSame && Date.parse(at) < (Date.parse(issued) + Date.parse(expires)) / 2
@@ -138,7 +145,8 @@ function isToBeKept(
 /** It never begins before that of the signature which it replaces. */
 function periodOf({ at, days }: Signing, standing: SignedSite | undefined): Pick<SignedSite, 'issued' | 'expires'> {
   const issued = standing !== undefined && standing.issued > at ? standing.issued : at
-  return { issued, expires: toTimestamp(addDays(issued, days)) }
+  // Days of the local time zone may have 23 or 25 hours.
+  return { issued, expires: toTimestamp(addHours(issued, 24 * days)) }
 }
 
 /** The keys that may sign, as `ssh-keygen -Y verify -f` reads them. */

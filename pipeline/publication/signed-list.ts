@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { z } from 'zod'
 import { toChecksums } from '../base/checksums.ts'
 import { BuildError } from '../base/errors.ts'
@@ -6,21 +6,22 @@ import { hashFile, readTextIfAny, replaceFile } from '../base/files.ts'
 import { jsonIfAny } from '../base/json.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { stampOf } from '../base/stamp.ts'
-import { type ReleaseName, releasePath } from '../contract/manifest.ts'
-import { LATEST_PATH, publishedPath, SIGNATURE_FILES } from '../contract/published-paths.ts'
+import { DATASET_PATH, type ReleaseIndex } from '../contract/manifest.ts'
+import { LATEST_PATH, publishedPath, releaseOfPath, SIGNATURE_FILES } from '../contract/published-paths.ts'
+import { isDataFile } from '../contract/release-files.ts'
+import { currentEntry } from '../release/index.ts'
 import { type FilePlace, type NextTree, statsOf } from './next-tree.ts'
 import type { PublicFolder } from './public-folder.ts'
 
 /** A cache in the state folder: the SHA-256 of each file that may change, and its stamp. */
 const LISTED_FILE = 'listed.json'
 const Listed = z.record(z.string(), z.tuple([z.string(), z.string()]))
-type Listed = z.infer<typeof Listed>
 
 export interface SignedList {
   /** What `sha256sum -c` reads. */
   text: string
-  /** The files that may change, with their SHA-256. */
-  changing: ReadonlyMap<string, string>
+  /** The files that may change, with their SHA-256, and their stamps from before they were read. */
+  changing: ReadonlyMap<string, { sha256: string; stamp: string | undefined }>
   /** Whether a file was read because the cache does not have it. */
   isNew: boolean
 }
@@ -32,34 +33,36 @@ export interface SignedList {
  */
 export async function listFiles(
   tree: NextTree,
-  current: ReleaseName,
+  index: ReleaseIndex,
   previous: ReadonlyMap<string, string> | undefined,
 ): Promise<SignedList> {
   const cache = Listed.safeParse(jsonIfAny(await readTextIfAny(join(tree.folder.stateDir, LISTED_FILE)))).data ?? {}
   const found = await filesOf(tree)
   for (const path of SIGNATURE_FILES) found.delete(path)
-  const kept = [...(previous ?? [])].filter(([path]) => isImmutable(path) && !found.get(path)?.isStaged)
+  const kept = [...(previous ?? [])].filter(([path]) => isToStay(path, index) && !found.get(path)?.isStaged)
   const isRemoved = tree.removed()
   const list = new Map(kept.filter(([path]) => !isRemoved(path)))
   const others = [...found].filter(([path, place]) => !list.has(path) && isToList(path, place, previous))
-  const changing = new Map<string, string>()
+  const changing = new Map<string, { sha256: string; stamp: string | undefined }>()
   let isNew = false
   await sideBySide(
     others,
     async ([path, place]) => {
-      const known = place.isStaged ? undefined : cached(cache, path, place)
+      // A file that its publisher changes after this is read again by the next build.
+      const stamp = place.isStaged ? undefined : stampOf(place.place)
+      const [cachedHash, cachedStamp] = cache[path] ?? []
+      const known = stamp !== undefined && stamp === cachedStamp ? cachedHash : undefined
       isNew ||= known === undefined
       const sha256 = known ?? (await hashFile(place.place)).sha256
       list.set(path, sha256)
-      if (!isImmutable(path)) changing.set(path, sha256)
+      if (!isImmutable(path)) changing.set(path, { sha256, stamp })
     },
     SMALL_FILES_AT_ONCE,
   )
-  const folder = `${releasePath(current)}/`
+  const folder = `${DATASET_PATH}/${currentEntry(index)?.path}`
   const latest = [...list].filter(([path]) => path.startsWith(folder))
   for (const [path, sha256] of latest) list.set(`${LATEST_PATH}/${path.slice(folder.length)}`, sha256)
-  const entries = [...list].map(([path, sha256]) => ({ path: listable(path), sha256 }))
-  return { text: toChecksums(entries), changing, isNew }
+  return { text: toSignedList(list), changing, isNew }
 }
 
 /** Without links that lead to no file: they have nothing to list. */
@@ -68,7 +71,13 @@ async function filesOf(tree: NextTree): Promise<Map<string, FilePlace>> {
   return new Map(all.filter(([, { place }]) => statsOf(place)?.isFile()))
 }
 
-function isImmutable(path: string): boolean {
+/** The list of files by their SHA-256. Throws `BuildError` for a name that `sha256sum` writes in another way. */
+export function toSignedList(list: ReadonlyMap<string, string>): string {
+  return toChecksums([...list].map(([path, sha256]) => ({ path: listable(path), sha256 })))
+}
+
+/** Files of releases and revisions, which no build writes again. */
+export function isImmutable(path: string): boolean {
   return ['release', 'revision'].includes(publishedPath(path).cache)
 }
 
@@ -76,12 +85,15 @@ function isToList(path: string, { isStaged }: FilePlace, previous: ReadonlyMap<s
   return isStaged || previous === undefined || previous.has(path) || publishedPath(path).readers === 'people'
 }
 
-function cached(cache: Listed, path: string, { place }: FilePlace): string | undefined {
-  const [sha256, stamp] = cache[path] ?? []
-  return stamp !== undefined && stamp === stampOf(place) ? sha256 : undefined
+/** Whether a file of the previous list still has to be there. The files of withdrawn and dropped releases went. */
+function isToStay(path: string, { releases }: ReleaseIndex): boolean {
+  const release = releaseOfPath(path)
+  if (release === undefined) return isImmutable(path)
+  const entry = releases.find((each) => each.release === release)
+  const isGone = entry === undefined || entry.status === 'withdrawn' || (entry.dropped && isDataFile(basename(path)))
+  return isImmutable(path) && !isGone
 }
 
-/** `sha256sum` writes such names in another way. */
 function listable(path: string): string {
   if (!/[\n\r\\]/.test(path)) return path
   throw new BuildError(`${JSON.stringify(path)} cannot be listed: rename it without line breaks and backslashes`)
@@ -93,6 +105,8 @@ export async function noteListed(
   { changing, isNew }: SignedList,
 ): Promise<void> {
   if (!isNew) return
-  const stamped = [...changing].map(([path, sha256]) => [path, [sha256, stampOf(join(publicDir, path)) ?? '']])
+  const stamped = [...changing].map(([path, { sha256, stamp }]) => {
+    return [path, [sha256, stamp ?? stampOf(join(publicDir, path)) ?? '']]
+  })
   await replaceFile(files, join(stateDir, LISTED_FILE), `${JSON.stringify(Object.fromEntries(stamped))}\n`)
 }

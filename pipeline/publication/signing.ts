@@ -1,15 +1,18 @@
 import type { KeyObject } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import { BuildError, CliError, reasonOf } from '../base/errors.ts'
-import { isInside } from '../base/files.ts'
+import { isInside, readTextIfAny } from '../base/files.ts'
+import { jsonIfAny } from '../base/json.ts'
 import { fingerprintOf, publicLine, readKey } from '../base/sshsig.ts'
-import { type KeyRole, PublicKey } from '../contract/events.ts'
-import { EVENTS_PATH } from '../contract/published-paths.ts'
+import { type DatasetEvent, type KeyRole, PublicKey } from '../contract/events.ts'
+import { EVENTS_PATH, SIGNED_SITE } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
+import { SignedSite } from '../contract/site.ts'
 import { KEY_LOST, UNSIGNED } from '../dataset/checks.ts'
 import { type EventDraft, type KeysInForce, keysInForce, NO_EVENTS, readEvents } from '../release/events.ts'
+import { isSwitching } from './public-folder.ts'
 
 /** How many days a signature lasts by default. */
 const SIGNATURE_DAYS = 30
@@ -97,6 +100,7 @@ function parseKey(text: string, path: string): KeyObject {
  */
 export async function checkSigning(publicDir: string, { key, rotateWith, accepted }: Signing): Promise<void> {
   const { events } = (await readEvents(publicDir)) ?? NO_EVENTS
+  if (!(await isSwitching(publicDir))) await checkEventsKept(publicDir, events)
   const { roles, isSigned } = keysInForce(events, EVENTS_PATH)
   if (roles.size === 0) return
   const names = [...roles].filter(([, role]) => role === 'signing').map(([each]) => fingerprintOf(each))
@@ -119,13 +123,24 @@ export async function checkSigning(publicDir: string, { key, rotateWith, accepte
   throw new BuildError(`${asked}, but --rotate-with ${rotateWith.path} is ${fingerprintOf(rotateWith.public)}`)
 }
 
+/** Throws `BuildError` if events were removed since the folder was signed: a build must not sign what is left of them. */
+async function checkEventsKept(publicDir: string, events: readonly DatasetEvent[]): Promise<void> {
+  const site = SignedSite.safeParse(jsonIfAny(await readTextIfAny(join(publicDir, SIGNED_SITE)))).data
+  if (site === undefined || events[site.events - 1]?.hash === site.head) return
+  throw new BuildError(
+    `${join(publicDir, EVENTS_PATH)} does not have the ${site.events} events that ${SIGNED_SITE} was signed with: ` +
+      'restore it from a backup or a copy',
+  )
+}
+
 /** The changes of keys that this command makes. Those of a second call on the result are none. */
 export function keyEvents({ roles, isSigned }: KeysInForce, signing: Signing): EventDraft[] {
   const { at, key, rotateWith, accepted } = signing
   if (key === undefined) return isSigned && accepted.includes(UNSIGNED) ? [{ kind: 'signing_stopped', at }] : []
   if (roles.get(key.public) === 'signing') return isSigned ? [] : [{ kind: 'signing_resumed', at }]
   const added = (own: KeyRole, each: PublicKey, signedBy?: KeyObject): EventDraft => {
-    return { kind: 'key_added', at, key: each, role: own, signedBy }
+    const signedByItself = own === 'signing' ? key.private : undefined
+    return { kind: 'key_added', at, key: each, role: own, signedBy, signedByItself }
   }
   if (roles.size === 0 || accepted.includes(KEY_LOST)) {
     const lost: EventDraft[] = roles.size === 0 ? [] : [{ kind: 'key_lost', at }]

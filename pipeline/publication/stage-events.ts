@@ -1,9 +1,18 @@
+import { join } from 'node:path'
 import { toJson } from '../base/json.ts'
 import type { EventChain } from '../contract/events.ts'
 import { type ReleaseEntry, type ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import { EVENTS_PATH } from '../contract/published-paths.ts'
 import { looserIn } from '../dataset/looser-disclosure.ts'
-import { appendEvents, type EventDraft, keysInForce, missingEvents, NO_EVENTS, readEvents } from '../release/events.ts'
+import {
+  appendEvents,
+  type EventDraft,
+  keysInForce,
+  missingEvents,
+  NO_EVENTS,
+  readEvents,
+  verifyEvents,
+} from '../release/events.ts'
 import { readManifest } from '../release/verify.ts'
 import type { NextTree } from './next-tree.ts'
 import { keyEvents } from './signing.ts'
@@ -18,6 +27,7 @@ export async function stageEvents(tree: NextTree, index: ReleaseIndex): Promise<
   const earlier = missing.filter(({ at }) => at < signing.at)
   const events = appendEvents(published, [...earlier, ...keys, ...missing.slice(earlier.length)])
   keysInForce(events.events, EVENTS_PATH)
+  verifyEvents(events, index, join(tree.folder.publicDir, EVENTS_PATH))
   await tree.replace(EVENTS_PATH, toJson(events))
   return events
 }

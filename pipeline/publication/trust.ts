@@ -1,8 +1,7 @@
 import { BuildError } from '../base/errors.ts'
-import { fingerprintOf, signerOf } from '../base/sshsig.ts'
+import { fingerprintOf } from '../base/sshsig.ts'
 import type { DatasetEvent, EventChain } from '../contract/events.ts'
 import type { Timestamp } from '../contract/ranking.ts'
-import { SIGNATURE_NAMESPACE } from '../contract/site.ts'
 
 /** What a reader saw of a signed site the last time. */
 export interface Pin {
@@ -22,48 +21,28 @@ export interface Trust {
   pin?: Pin | undefined
 }
 
-/** What a site says of itself: the fingerprint of the key that signed it, and when. */
-export interface Signed {
-  signer: string
-  issued: Timestamp
-}
-
 /** Whether the reader gave a key that the pin does not have: then the site is pinned anew. */
 export function isPinnedAnew({ key, pin }: Trust): boolean {
   return key !== undefined && pin !== undefined && !pin.keys.includes(key)
 }
 
-/** Throws `BuildError` unless the key that signed the site, and the events, follow from what the reader knows. */
-export function verifyTrust({ events }: EventChain, { signer, issued }: Signed, trust: Trust): void {
+/** Throws `BuildError` unless the keys and events follow from what the reader knows. `issued` is when the site was signed. */
+export function verifyTrust({ events }: EventChain, issued: Timestamp, trust: Trust): void {
   const { key, pin } = trust
   if (key !== undefined) {
-    const position = events.findIndex((event) => event.kind === 'key_added' && fingerprintOf(event.key) === key)
+    // Only signing keys have signed the event that adds them, and with it all events before.
+    const position = events.findIndex(
+      (event) => event.kind === 'key_added' && event.role === 'signing' && fingerprintOf(event.key) === key,
+    )
     if (position === -1)
       throw new BuildError(`${key} was never a key of this site; its signing keys are ${keyList(events)}`)
     verifyKept(events.slice(position), key)
-    verifyLedTo(signer, { key, events: events.slice(position) })
   }
   if (pin === undefined || isPinnedAnew(trust)) return
   verifyPin(events, pin)
   if (issued < pin.issued) {
     throw new BuildError(`the site was signed at ${issued}, and ${pinned(pin)}, is newer: it is an older copy`)
   }
-}
-
-/** Anybody can name a key as one of theirs, so what counts is what the key itself has signed for. */
-function verifyLedTo(signer: string, { key, events }: { key: string; events: readonly DatasetEvent[] }): void {
-  const trusted = new Set([key])
-  for (const event of events) {
-    if (event.kind === 'key_retired') trusted.delete(fingerprintOf(event.key))
-    if (event.kind !== 'key_added') continue
-    const by = signerOf(event.hash, event.signature ?? '', SIGNATURE_NAMESPACE)
-    if (by !== undefined && trusted.has(fingerprintOf(by))) trusted.add(fingerprintOf(event.key))
-  }
-  if (trusted.has(signer)) return
-  throw new BuildError(
-    `the site is signed by ${signer}, and nothing leads to it from ${key}, which has not signed for it, nor has a key ` +
-      'that it signed for; the first signing key of the publisher leads to all others',
-  )
 }
 
 const pinned = ({ keys, issued }: Pin) => `what was pinned, signed at ${issued} by ${keys.at(-1)}`

@@ -92,7 +92,7 @@ export async function verifySignatures(
   }
   const keys = allowedSigners({ roles })
   const { site, signer, list } = await readSite(root, chain, { current, keys })
-  verifyTrust(chain, { signer, issued: site.issued }, options)
+  verifyTrust(chain, site.issued, options)
   if ((await readTextIfAny(join(root, ALLOWED_SIGNERS))) !== keys) {
     throw new BuildError(`${join(root, ALLOWED_SIGNERS)} does not have the keys that ${EVENTS_PATH} says are in force`)
   }

@@ -12,7 +12,7 @@ import type { Source } from './sources.ts'
 /** Defines the view `core_usage`: typed records of the groups in the source's time zone, with reject reasons. */
 export async function defineUsage(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
   const selects = groups.map((group, number) => selectRecords(group, number))
-  await defineViews(database, source, groups, { name: 'usage', selects })
+  await defineView(database, source, groups, { name: 'usage', selects })
 }
 
 /** Defines the same view over the records whose hashed ids are in the view `core_repeated_ids`. */
@@ -22,13 +22,13 @@ export async function defineRepeatedUsage(
   groups: readonly InputGroup[],
 ): Promise<void> {
   const selects = groups.map((group, number) => selectRecords(group, number, { isRepeated: true }))
-  await defineViews(database, source, groups, { name: 'usage', selects })
+  await defineView(database, source, groups, { name: 'usage', selects })
 }
 
 /** Defines the view `core_groups`: the same records, added up. */
 export async function defineGroups(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
   const selects = groups.map((group, number) => selectGroups(group, number))
-  await defineViews(database, source, groups, { name: 'groups', selects })
+  await defineView(database, source, groups, { name: 'groups', selects })
 }
 
 /** Defines the same view over text files that were summed while they were read: their sums are in `core_text_groups`. */
@@ -39,44 +39,45 @@ export async function defineTextGroups(
 ): Promise<void> {
   const selects = inputs.map((input, number) => selectTextGroups(input, number))
   const groups = inputs.map(({ group }) => group)
-  await defineViews(database, source, groups, { name: 'groups', selects })
+  await defineView(database, source, groups, { name: 'groups', selects })
 }
 
 /** The view `core_usage` over one file, in order, with `record_number` (from 1) and `content`: Parquet's columns, an element of a list. */
 export async function defineNumberedUsage(database: Database, group: InputGroup, file: LinkedFile): Promise<void> {
   const alone = { ...group, files: [file] }
-  await defineViews(database, group.source, [alone], {
+  await defineView(database, group.source, [alone], {
     name: 'usage',
     selects: [selectRecords(alone, 0, { isNumbered: true })],
   })
 }
 
-interface Views {
+interface View {
   name: 'usage' | 'groups'
   selects: readonly Select[]
 }
 
-async function defineViews(
+async function defineView(
   database: Database,
   source: Source,
   groups: readonly InputGroup[],
-  views: Views,
+  view: View,
 ): Promise<void> {
   await database.setTimeZone(source.timezone)
-  for (const { variables } of views.selects) await setVariables(database, variables)
+  for (const { variables } of view.selects) await setVariables(database, variables)
   const types = groups.map((group) => group.types)
-  await database.define(views.name, viewsSql(views), types)
+  await database.define(view.name, viewSql(view), types)
 }
 
-function viewsSql({ name, selects }: Views): string {
-  const raw = `CREATE OR REPLACE TEMP VIEW raw_${name} AS\n${selects.map(({ sql }) => sql).join('\nUNION ALL\n')}`
-  return `${raw};\n${readStatement(`ingest/${name}`)}`
+/** One view over a subquery: of a view over a view DuckDB would plan the inner one twice before anything is read. */
+function viewSql({ name, selects }: View): string {
+  const raw = `(\n${selects.map(({ sql }) => sql).join('\nUNION ALL\n')}\n) AS raw_${name}`
+  return readStatement(`ingest/${name}`).replace(`raw_${name}`, () => raw)
 }
 
 /** The SQL of the view `core_usage` over one group, and the variables that it reads. */
 export function usageSql(group: InputGroup): Select {
   const select = selectRecords(group, 0)
-  return { ...select, sql: viewsSql({ name: 'usage', selects: [select] }) }
+  return { ...select, sql: viewSql({ name: 'usage', selects: [select] }) }
 }
 
 /** Defines the view `raw_sample`: each record's fields as text in column order, or its NDJSON line. */

@@ -5,16 +5,21 @@ import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { fingerprintOf, signerOf, signSsh } from '../base/sshsig.ts'
 import { type DatasetEvent, EventChain, type KeyRole, type PublicKey } from '../contract/events.ts'
-import type { ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
+import { isErased, type ReleaseIndex } from '../contract/manifest.ts'
 import { EVENTS_PATH } from '../contract/published-paths.ts'
 import { SIGNATURE_NAMESPACE } from '../contract/site.ts'
 
 export const NO_EVENTS: EventChain = { dataset: 'rankings-daily', events: [] }
 
-type Unlinked<Event> = Event extends DatasetEvent ? Omit<Event, 'previous' | 'hash' | 'signature'> : never
+type Unlinked<Event> = Event extends DatasetEvent
+  ? Omit<Event, 'previous' | 'hash' | 'signature' | 'own_signature'>
+  : never
 
-/** An event before it is linked to the one before it. A change of keys is signed by a key in force. */
-export type EventDraft = Unlinked<DatasetEvent> & { signedBy?: KeyObject | undefined }
+/** An event before it is linked to the one before it. A change of keys is signed by a key in force, and by a new signing key. */
+export type EventDraft = Unlinked<DatasetEvent> & {
+  signedBy?: KeyObject | undefined
+  signedByItself?: KeyObject | undefined
+}
 
 /** The keys that may sign after some events. */
 export interface KeysInForce {
@@ -39,25 +44,28 @@ export function appendEvents(chain: EventChain, drafts: readonly EventDraft[]): 
   return drafts.reduce(append, chain)
 }
 
-function append({ events, ...chain }: EventChain, { signedBy, ...draft }: EventDraft): EventChain {
+function append({ events, ...chain }: EventChain, { signedBy, signedByItself, ...draft }: EventDraft): EventChain {
   const facts = { ...draft, previous: events.at(-1)?.hash ?? null }
   const digest = hashOf(facts)
   const signature = signedBy && { signature: signSsh(digest, signedBy, SIGNATURE_NAMESPACE) }
-  return { ...chain, events: [...events, { ...facts, hash: digest, ...signature } as DatasetEvent] }
+  const own = signedByItself && { own_signature: signSsh(digest, signedByItself, SIGNATURE_NAMESPACE) }
+  return { ...chain, events: [...events, { ...facts, hash: digest, ...signature, ...own } as DatasetEvent] }
 }
 
 /** The releases and withdrawals of the index that have no event, oldest first. */
 export function missingEvents({ events }: EventChain, { releases }: ReleaseIndex): EventDraft[] {
-  const known = new Set(events.map((event) => `${event.kind} ${'release' in event ? event.release : ''}`))
+  const known = new Set(events.flatMap((event) => (event.kind === 'release' ? [event.release] : [])))
   const told = lastWithdrawals(events)
   const made = releases
-    .filter(({ release }) => !known.has(`release ${release}`))
+    .filter(({ release }) => !known.has(release))
     .map(({ release, as_of, hash }): EventDraft => ({ kind: 'release', at: as_of, release, entry: hash }))
-  const withdrawn = releases.flatMap(({ release, withdrawal }): EventDraft[] => {
+  const withdrawn = releases.flatMap((entry): EventDraft[] => {
+    const { release, withdrawal } = entry
     if (withdrawal === undefined) return []
     const { withdrawn_at: at, reason } = withdrawal
-    if (told.get(release) === describeWithdrawal(release, at, reason)) return []
-    return [{ kind: 'withdrawal', at, release, reason }]
+    const before = told.get(release)
+    const isAgain = isErased(entry) && before?.reason !== reason
+    return before === undefined || isAgain ? [{ kind: 'withdrawal', at, release, reason }] : []
   })
   return [...made, ...withdrawn].sort((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)))
 }
@@ -68,7 +76,9 @@ export function verifyEvents({ events }: EventChain, index: ReleaseIndex, path: 
     event.kind === 'release' ? [`${event.release} with the hash ${event.entry}`] : [],
   )
   const listed = index.releases.map(({ release, hash }) => `${release} with the hash ${hash}`)
-  const withdrawals = [...lastWithdrawals(events).values()]
+  const withdrawals = [...lastWithdrawals(events).values()].map(({ release, at, reason }) =>
+    describeWithdrawal(release, at, reason),
+  )
   const withdrawn = index.releases.flatMap(({ release, withdrawal }) =>
     withdrawal === undefined ? [] : [describeWithdrawal(release, withdrawal.withdrawn_at, withdrawal.reason)],
   )
@@ -82,19 +92,17 @@ export function verifyEvents({ events }: EventChain, index: ReleaseIndex, path: 
     for (let at = 0; at < position; at += 1) {
       if (own[at] === right[at]) continue
       const says = (line: string | undefined) => line ?? 'nothing more'
-      throw new BuildError(`${path} tells of ${says(own[at])}, but the index lists ${says(right[at])}`)
+      throw new BuildError(
+        `${path} tells of ${says(own[at])}, but the index lists ${says(right[at])}; one of the two was changed`,
+      )
     }
   }
 }
 
-/** A privacy withdrawal may withdraw once more what was withdrawn for another reason. */
-function lastWithdrawals(events: readonly DatasetEvent[]): Map<ReleaseName, string> {
-  const withdrawals = events.flatMap((event) =>
-    event.kind === 'withdrawal'
-      ? [[event.release, describeWithdrawal(event.release, event.at, event.reason)] as const]
-      : [],
-  )
-  return new Map(withdrawals)
+/** By release. One that was withdrawn may be withdrawn again, for privacy. */
+function lastWithdrawals(events: readonly DatasetEvent[]) {
+  const withdrawals = events.filter((event) => event.kind === 'withdrawal')
+  return new Map(withdrawals.map((event) => [event.release, event]))
 }
 
 function describeWithdrawal(release: string, at: string, reason: string): string {
@@ -103,7 +111,7 @@ function describeWithdrawal(release: string, at: string, reason: string): string
 
 /**
  * The keys in force after these events. Throws `BuildError` if a key was added or retired without the signature of a key
- * in force, or a recovery key without that of a recovery key; the first key, and the one after a loss, need none.
+ * in force, a recovery key without that of a recovery key, or a signing key without its own.
  */
 export function keysInForce(events: readonly DatasetEvent[], path: string): KeysInForce {
   const roles = new Map<PublicKey, KeyRole>()
@@ -122,12 +130,21 @@ export function keysInForce(events: readonly DatasetEvent[], path: string): Keys
       throw new BuildError(`${path}: no key in force has signed the event that ${what} ${fingerprintOf(event.key)}`)
     }
     if (event.kind === 'key_added') {
+      verifyOwnSignature(event, path)
       isSigned ||= isFirst
       isFirst = false
       roles.set(event.key, event.role)
     } else roles.delete(event.key)
   }
   return { roles, isSigned }
+}
+
+function verifyOwnSignature(
+  { key, role, hash: digest, own_signature = '' }: Extract<DatasetEvent, { kind: 'key_added' }>,
+  path: string,
+): void {
+  if (role === 'recovery' || signerOf(digest, own_signature, SIGNATURE_NAMESPACE) === key) return
+  throw new BuildError(`${path}: the key ${fingerprintOf(key)} has not signed the event that adds it`)
 }
 
 type KeyEvent = Extract<DatasetEvent, { kind: 'key_added' | 'key_retired' }>
@@ -161,7 +178,9 @@ function verifyLinks({ events }: EventChain, path: string): void {
 function withoutSignature(event: DatasetEvent): Unlinked<DatasetEvent> & { previous: string | null; hash: string } {
   if (event.kind !== 'key_added' && event.kind !== 'key_retired') return event
   const { signature: _, ...facts } = event
-  return facts
+  if (facts.kind === 'key_retired') return facts
+  const { own_signature: __, ...rest } = facts
+  return rest
 }
 
 function hashOf(facts: object): string {

@@ -22,6 +22,7 @@ import {
   filesIn,
   type Holder,
   indexIn,
+  keyAdded,
   put,
   releaseSigned,
   relink,
@@ -195,7 +196,12 @@ async function strip(): Promise<void> {
 
 const isOfKeys = ({ kind }: EventDraft) => kind === 'key_added'
 const added = (holder: Holder, role: 'signing' | 'recovery', by?: Holder): EventDraft => {
-  return { kind: 'key_added', at, key: holder.public, role, signedBy: by?.private }
+  return keyAdded(holder, role, { at, by })
+}
+
+/** A key that somebody else calls a signing key. */
+const namedOnly = (holder: Holder, by: Holder): EventDraft => {
+  return { kind: 'key_added', at, key: holder.public, role: 'signing', signedBy: by.private }
 }
 
 async function addRow(): Promise<void> {
@@ -267,7 +273,8 @@ const ATTACKS: Attack[] = [
     await put(tree, EVENTS_PATH, toJson(chain))
     await resign(tree, forger)
   }, names: 'no key in force has signed the event that adds' },
-  { how: 'all events under the key of a forger, who names the right one', change: async () => { await relink(tree, (drafts) => [added(forger, 'signing'), added(signing, 'signing', forger), ...drafts.filter((draft) => !isOfKeys(draft))]); await resign(tree, forger) }, names: 'and nothing leads to it from SHA256:', trust: byKey, remote: 'and nothing leads to it from SHA256:' },
+  { how: 'all events under the key of a forger, who names the right one', change: async () => { await relink(tree, (drafts) => [added(forger, 'signing'), namedOnly(signing, forger), ...drafts.filter((draft) => !isOfKeys(draft))]); await resign(tree, forger) }, names: 'has not signed the event that adds it', trust: byKey, remote: 'has not signed the event that adds it' },
+  { how: 'all events under the key of a forger, who names the right one as for recovery', change: async () => { await relink(tree, (drafts) => [added(forger, 'signing'), added(signing, 'recovery', forger), ...drafts.filter((draft) => !isOfKeys(draft))]); await resign(tree, forger) }, names: 'was never a', trust: byKey },
   { how: 'all events under the key of a forger', change: async () => { await relink(tree, (drafts) => [added(forger, 'signing'), ...drafts.filter((draft) => !isOfKeys(draft)), { kind: 'looser_disclosure', at, release: FOURTH }]); await resign(tree, forger) }, names: 'the events do not follow from what was pinned', trust: byPin },
   ...([['pin', byPin], ['key', byKey]] as const).flatMap(([what, trust]): Attack[] => [
     { how: `a forged loss of the keys, against a ${what}`, change: async () => { await addEvents(tree, [{ kind: 'key_lost', at }, added(forger, 'signing')]); await resign(tree, forger) }, names: 'the site says that its keys were lost', trust, remote: 'the site says that its keys were lost' },
@@ -280,7 +287,7 @@ const ATTACKS: Attack[] = [
   // Thieves of the signing key.
   { how: 'all events made anew with the stolen key', change: async () => { await relink(tree, (drafts) => [added(signing, 'signing'), ...drafts.filter((draft) => !isOfKeys(draft)), { kind: 'looser_disclosure', at, release: FOURTH }]); await resign(tree, signing) }, names: 'the events do not follow from what was pinned', trust: byPin },
   { how: 'another recovery key signed for with the stolen key', change: async () => { await addEvents(tree, [added(forger, 'recovery', signing)]); await resign(tree, signing) }, names: 'no key in force has signed the event that adds' },
-  { how: 'the recovery key made a signing key with the stolen key', change: async () => { await addEvents(tree, [added(recovery, 'signing', signing), added(forger, 'recovery', signing)]); await resign(tree, signing) }, names: 'no key in force has signed the event that adds' },
+  { how: 'the recovery key made a signing key with the stolen key', change: async () => { await addEvents(tree, [namedOnly(recovery, signing), added(forger, 'recovery', signing)]); await resign(tree, signing) }, names: 'no key in force has signed the event that adds' },
   { how: 'the recovery key retired with the stolen key', change: async () => { await addEvents(tree, [{ kind: 'key_retired', at, key: recovery.public, signedBy: signing.private }]); await resign(tree, signing) }, names: 'no key in force has signed the event that retires' },
   ...['../evil', '/evil', 'a//b', './evil', 'a/../../evil', '.hidden', 'a\\b', `long/${'x'.repeat(300)}`].map((path): Attack => ({ how: `a list with ${path.slice(0, 16)}`, change: () => resign(tree, signing, (list) => [`${'0'.repeat(64)}  ${path}`, ...list.trimEnd().split('\n')].sort((a, b) => a.slice(66) < b.slice(66) ? -1 : 1).join('\n').concat('\n')), names: 'SHA256SUMS has lines that are not checksums of files below it' })),
   { how: 'a list with a file twice', change: () => resign(tree, signing, (list) => `${list}${list.split('\n').at(-2)}\n`), names: 'SHA256SUMS has lines that are not checksums of files below it' },

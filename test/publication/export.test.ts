@@ -1,10 +1,10 @@
 /** `tokenboard export`: the bytes of the copy, what is refused, and that the next export completes a stopped one. See also the case export. */
-import { cp, mkdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { BuildEvent, Effects } from '../../pipeline/base/effects.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
+import { isThere, realFiles } from '../../pipeline/base/files.ts'
 import { readBase } from '../../pipeline/commands/copy-address.ts'
 import { isCoding } from '../../pipeline/contract/codings.ts'
 import { type ExportSummary, exportPublished } from '../../pipeline/publication/export.ts'
@@ -13,17 +13,20 @@ import { lockPublic } from '../../pipeline/rollup/workspace.ts'
 import { wrongCodings } from '../support/codings.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
 import {
+  buildIn,
   copyWorkspace,
   createWorkspace,
   newWorkspace,
   removeWorkspace,
   runProcess,
   settings,
+  sha256,
   snapshotTree,
   type Workspace,
   withdrawIn,
 } from '../support/pipeline.ts'
 import { release, verifyFolder } from '../support/releases.ts'
+import { listOf, newKeys, published, signedBy, signersOf, siteOf, type TestKey, walk } from '../support/signing.ts'
 
 const DATASET = 'datasets/rankings-daily/v1'
 const FIRST = '20250310T100000Z'
@@ -52,21 +55,18 @@ async function newTarget(): Promise<string> {
 }
 
 function exportFrom(
-  { publicDir, dataDir }: Workspace,
+  workspace: Workspace,
   folder: string,
   { symlinks = true, base, ...effects }: Partial<Effects> & { symlinks?: boolean; base?: string } = {},
 ): Promise<ExportSummary> {
-  const config = readPipelineConfig({ PUBLIC_DIR: publicDir, DATA_DIR: dataDir })
+  const config = readPipelineConfig(settings(workspace, ''))
   const { signal } = new AbortController()
   const all = { now: () => new Date(0), report: () => {}, signal, files: realFiles, ...effects }
   return exportPublished(config, all, { folder, symlinks, base })
 }
 
 /** What a host would serve: all but what is hidden. */
-async function served(folder: string): Promise<Record<string, string>> {
-  const all = Object.entries(await snapshotTree(folder))
-  return Object.fromEntries(all.filter(([path]) => !path.split('/').some((name) => name.startsWith('.'))))
-}
+const served = (publicDir: string) => published({ publicDir })
 
 async function withFolderLatest(workspace: Workspace, current: string): Promise<Record<string, string>> {
   const all = await served(workspace.publicDir)
@@ -287,4 +287,115 @@ it('an export after a stopped one replaces files of the same size that the stopp
   expect((await served(original))[`${DATASET}/latest.json`]).toBe((await served(complete))[`${DATASET}/latest.json`])
   await exportFrom(one, original)
   expect(await served(original)).toEqual(await served(one.publicDir))
+})
+
+describe('an export of a signed site', () => {
+  let signed: Workspace
+  let key: TestKey
+  const notices: string[] = []
+  const report = (event: BuildEvent) => event.kind === 'notice' && notices.push(event.message)
+
+  beforeAll(async () => {
+    const workspace = await createWorkspace()
+    key = (await newKeys(workspace.root, 'a')).signing
+    signed = signedBy(workspace, key)
+    await writeFile(join(signed.publicDir, 'CNAME'), 'data.example.org\n')
+    await release(signed, [['2025-03-01', 1]], '2025-03-10T10:00:00Z') // biome-ignore format: rows
+    return () => removeWorkspace(signed)
+  })
+
+  async function expectProof(folder: string): Promise<void> {
+    expect(await listOf({ publicDir: folder })).toEqual(await walk(folder))
+    expect(await signersOf({ publicDir: folder })).toEqual([key.fingerprint, key.fingerprint])
+    expect((await siteOf({ publicDir: folder })).sha256sums).toBe(sha256(await readFile(join(folder, 'SHA256SUMS'))))
+  }
+
+  it.each([true, false])('has its signatures, and every file that they cover (links: %s)', async (symlinks) => {
+    const folder = await newTarget()
+    await exportFrom(signed, folder, { symlinks })
+    expect(await served(folder)).toEqual(
+      symlinks ? await served(signed.publicDir) : await withFolderLatest(signed, FIRST),
+    )
+    await expectProof(folder)
+    expect(await verifyFolder(folder)).toMatchObject({ signature: { signed_by: key.fingerprint } })
+  })
+
+  it('leaves out files that the signed list does not have, and names them', async () => {
+    const workspace = { ...(await copyWorkspace(signed)), environment: signed.environment ?? {} }
+    const before = await served(workspace.publicDir)
+    const [own, stray] = ['ads.txt', `${DATASET}/extra.csv`]
+    for (const path of [own, stray]) await writeFile(join(workspace.publicDir, path), 'x\n')
+    const folder = await newTarget()
+    notices.length = 0
+    await exportFrom(workspace, folder, { report })
+    expect(await served(folder)).toEqual(before)
+    expect(notices).toEqual([
+      `${join(workspace.publicDir, own)} was left out of the copy, because it is not in the signed list: run make build`,
+    ])
+  })
+
+  it('copies nothing of a site that is not as it was signed', async () => {
+    const attacks: [path: string, content: string | undefined, message: string][] = [
+      ['index.html', '<p>', 'index.html is not as it was signed; nothing was copied. Run make build'],
+      ['CNAME', 'evil.example.org\n', 'CNAME is not as it was signed; nothing was copied. Run make build'],
+      ['CNAME', undefined, 'CNAME is not as it was signed'],
+      [`${DATASET}/daily/2025-03-01/r1.csv`, 'date\n', 'r1.csv is not as it was signed; nothing was copied. Restore'],
+      ['SHA256SUMS', '', 'SHA256SUMS has no signature of a key in force; nothing was copied. Run make build'],
+      ['site.json', undefined, 'site.json is missing; nothing was copied. Run make build'],
+      ['site.json.sig', undefined, 'site.json has no signature of a key in force'],
+    ]
+    const workspace = await copyWorkspace(signed)
+    for (const [path, content, message] of attacks) {
+      const place = join(workspace.publicDir, path)
+      const original = await readFile(place)
+      if (content === undefined) await rm(place)
+      else await writeFile(place, content)
+      const folder = await newTarget()
+      await expect(exportFrom(workspace, folder), path).rejects.toThrow(message)
+      expect(await isThere(folder)).toBe(false)
+      await writeFile(place, original)
+    }
+    // A list of an earlier time that the key signed, too.
+    await writeFile(join(workspace.publicDir, 'ads.txt'), 'x\n')
+    const pair = ['SHA256SUMS', 'SHA256SUMS.sig'].map((name) => join(workspace.publicDir, name))
+    const earlier = await Promise.all(pair.map((path) => readFile(path)))
+    await buildIn(signedBy(workspace, key), '2025-03-10T11:00:00Z')
+    for (const [position, path] of pair.entries()) await writeFile(path, earlier[position] ?? '')
+    await expect(exportFrom(workspace, await newTarget())).rejects.toThrow('does not say what follows from SHA256SUMS')
+  })
+
+  it('with an address is signed again as what it is, and refused without the key', async () => {
+    const base = 'https://mirror.example.org/tokens'
+    const folder = await newTarget()
+    // A time stamp is one of the published site.json.
+    const stamp = join(signed.publicDir, 'site.json.tsr')
+    await writeFile(stamp, 'stamp')
+    await exportFrom(signed, folder)
+    expect(await readFile(join(folder, 'site.json.tsr'), 'utf8')).toBe('stamp')
+    await exportFrom(signed, folder, { base })
+    expect(await isThere(join(folder, 'site.json.tsr'))).toBe(false)
+    await rm(stamp)
+    await expectProof(folder)
+    const { sha256sums, ...facts } = await siteOf(signed)
+    expect(await siteOf({ publicDir: folder })).toEqual({
+      ...facts,
+      sha256sums: expect.not.stringContaining(sha256sums),
+    })
+    const options = { signal: new AbortController().signal, report: () => {} }
+    expect(await verify(folder, { ...options, base: `${base}/` })).toMatchObject({ latest: FIRST })
+    expect(await exportFrom(signed, folder, { base })).toMatchObject({ outcome: 'unchanged' })
+
+    const before = await snapshotTree(folder)
+    const other = (await newKeys((await newWorkspace()).root, 'b')).signing
+    for (const [each, has] of [
+      [undefined, 'is not set'],
+      [other, `has the key ${other.fingerprint}`],
+    ] as const) {
+      // biome-ignore format: pairs
+      await expect(exportFrom(signedBy(signed, each), folder, { base })).rejects.toThrow(
+        `SIGNING_KEY_FILE ${has}: set it to the file of ${key.fingerprint}, or export without --base`,
+      )
+    }
+    expect(await snapshotTree(folder)).toEqual(before)
+  })
 })

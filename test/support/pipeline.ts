@@ -33,6 +33,8 @@ export interface Workspace {
   dataDir: string
   publicDir: string
   sources: string
+  /** Further settings of its builds, such as SIGNING_KEY_FILE. */
+  environment?: Record<string, string>
 }
 
 /** New empty folders; who asks for them removes them. */
@@ -74,8 +76,8 @@ export async function writeInput(workspace: Workspace, name: string, content: un
 
 /** The environment of a build of this workspace. */
 export function settings(workspace: Workspace, asOf: string): Record<string, string> {
-  const { sources, dataDir, publicDir } = workspace
-  return { SOURCES: sources, DATA_DIR: dataDir, PUBLIC_DIR: publicDir, AS_OF: asOf }
+  const { sources, dataDir, publicDir, environment } = workspace
+  return { SOURCES: sources, DATA_DIR: dataDir, PUBLIC_DIR: publicDir, AS_OF: asOf, ...environment }
 }
 
 /** Builds in process. The clock stands still, far after every `asOf`; an empty `asOf` leaves it to the clock. */

@@ -7,11 +7,11 @@ import { Coverage, Restatements } from '../../pipeline/contract/ledger.ts'
 import { Manifest, ReleaseIndex, type Resource } from '../../pipeline/contract/manifest.ts'
 import { describeDataset } from '../../pipeline/release/documents/describe.ts'
 import { renderDocuments } from '../../pipeline/release/documents/documents.ts'
+import { appendEvents, missingEvents, NO_EVENTS } from '../../pipeline/release/events.ts'
 import { appendRelease } from '../../pipeline/release/index.ts'
 import type { TextFile } from '../../pipeline/release/stage.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { datasetFolder, sha256, type Workspace } from './pipeline.ts'
-import { relinkReleases } from './signed-history.ts'
 
 /**
  * Replaces a file of a release so that manifest, documents and checksums agree with it, as somebody would who hides the
@@ -67,7 +67,8 @@ export async function relistReleases(workspace: Workspace): Promise<void> {
     index = appendRelease(index, await readManifest(folder), own)
   }
   await writeFile(path, toJson(index))
-  await relinkReleases(workspace.publicDir)
+  const events = appendEvents(NO_EVENTS, missingEvents(NO_EVENTS, index))
+  await writeFile(join(datasetFolder(workspace), 'chain.json'), toJson(events))
 }
 
 /** Changes what the manifest of a release says, with its checksums. */

@@ -8,7 +8,7 @@ import { realFiles } from '../../pipeline/base/files.ts'
 import { toJson } from '../../pipeline/base/json.ts'
 import { generateKey, publicLine, signSsh } from '../../pipeline/base/sshsig.ts'
 import { type BuildSummary, build } from '../../pipeline/build.ts'
-import { type DatasetEvent, EventChain } from '../../pipeline/contract/events.ts'
+import { type DatasetEvent, EventChain, type KeyRole } from '../../pipeline/contract/events.ts'
 import { ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import { EVENTS_PATH, INDEX_PATH, LATEST_PATH, SIGNATURE_FILES } from '../../pipeline/contract/published-paths.ts'
 import { SIGNATURE_NAMESPACE, SignedSite } from '../../pipeline/contract/site.ts'
@@ -34,6 +34,16 @@ export function newHolder(): Holder {
 export function holderOf(pem: string): Holder {
   const key = createPrivateKey(pem)
   return { private: key, public: publicLine(key) }
+}
+
+/** An event that adds a key, which signs for itself if it is a signing key. */
+export function keyAdded(
+  holder: Holder,
+  role: KeyRole,
+  { at, by }: { at: string; by?: Holder | undefined },
+): EventDraft {
+  const signedByItself = role === 'signing' ? holder.private : undefined
+  return { kind: 'key_added', at, key: holder.public, role, signedBy: by?.private, signedByItself }
 }
 
 /** Where the workspace has its keys. */
@@ -115,7 +125,8 @@ export async function indexIn(root: string): Promise<ReleaseIndex> {
 
 /** An event as it was before it was linked. */
 export function draftOf(event: DatasetEvent): EventDraft {
-  const { previous: _previous, hash: _hash, signature: _signature, ...draft } = { signature: undefined, ...event }
+  const { previous: _previous, hash: _hash, ...draft } = event
+  for (const name of ['signature', 'own_signature']) delete (draft as Record<string, unknown>)[name]
   return draft as EventDraft
 }
 

@@ -83,4 +83,20 @@ export const base: Mutant[] = [
     replace: 'text.slice(begin + 1)',
     tests: ['test/commands/faults.test.ts'],
   },
+  {
+    name: 'bytes-after-a-signature',
+    promise: 'A signature with more bytes than its fields has no signer.',
+    file: 'pipeline/base/sshsig.ts',
+    find: '  if ([...more, ...afterKey, ...afterValue].length > 0) return undefined\n',
+    replace: '',
+    tests: ['test/base/sshsig.test.ts'],
+  },
+  {
+    name: 'stray-characters-in-a-signature',
+    promise: 'The text of a signature is base64 alone.',
+    file: 'pipeline/base/sshsig.ts',
+    find: "  if (body.toString('base64') !== base64.replaceAll('\\n', '')) return undefined\n",
+    replace: '',
+    tests: ['test/base/sshsig.test.ts'],
+  },
 ]
