@@ -584,7 +584,7 @@ export const publication: Mutant[] = [
     name: 'damage-signed-as-it-is',
     promise: 'A file of a revision that was damaged keeps the hash that was signed.',
     file: 'pipeline/publication/signed-list.ts',
-    find: 'isImmutable(path) && !found.get(path)?.isStaged',
+    find: 'isToStay(path, index) && !found.get(path)?.isStaged',
     replace: 'isImmutable(path) && false',
     tests: ['test/publication/signing.test.ts'],
   },

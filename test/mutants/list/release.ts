@@ -252,14 +252,6 @@ export const release: Mutant[] = [
     tests: ['test/release/changed-rows.test.ts'],
   },
   {
-    name: 'namespace-not-compared',
-    promise: 'A signature for another purpose is none of a site.',
-    file: 'pipeline/base/sshsig.ts',
-    find: 'space?.toString() !== namespace || ',
-    replace: '',
-    tests: ['test/publication/attacks.test.ts'],
-  },
-  {
     name: 'recovery-key-becomes-a-signing-key',
     promise: 'A key in force cannot be added again, with another role.',
     file: 'pipeline/release/events.ts',
