@@ -49,7 +49,7 @@ import { type Entry, publication } from './publication.ts'
 import { currentDataFiles } from './restore-files.ts'
 import { removeDropped, withDropped } from './retention.ts'
 import { removeSignatures, stageSignatures } from './signatures.ts'
-import { checkSigning } from './signing.ts'
+import { checkSigning, describeUnusedKeys } from './signing.ts'
 import { stageEvents } from './stage-events.ts'
 import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone, withTombstones } from './tombstone.ts'
 import { beginWithdrawal, eraseInputs, type PrivacyWithdrawal, resumeWithdrawal } from './withdrawal.ts'
@@ -70,7 +70,8 @@ export async function recover(
   database: Database,
 ): Promise<{ index: ReleaseIndex; completed: boolean }> {
   const { publicDir, files } = folder
-  await checkSigning(publicDir, folder.signing)
+  const keys = await checkSigning(publicDir, folder.signing)
+  for (const message of describeUnusedKeys(keys, folder.signing)) folder.report({ kind: 'notice', message })
   if (await isSwitching(publicDir)) await removeSignatures(folder)
   const chain = await readNewChain(publicDir)
   const tree = chain && (await resumeNewChain(folder, chain))

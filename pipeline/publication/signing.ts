@@ -95,23 +95,24 @@ function parseKey(text: string, path: string): KeyObject {
 }
 
 /**
- * Throws `BuildError` if the folder was signed and this command cannot sign it, or not with a key that may. Call it before
- * anything changes.
+ * The keys in force. Throws `BuildError` if the folder was signed and this command cannot sign it, or not with a key that
+ * may. Call it before anything changes.
  */
-export async function checkSigning(publicDir: string, { key, rotateWith, accepted }: Signing): Promise<void> {
+export async function checkSigning(publicDir: string, { key, rotateWith, accepted }: Signing): Promise<KeysInForce> {
   const { events } = (await readEvents(publicDir)) ?? NO_EVENTS
   if (!(await isSwitching(publicDir))) await checkEventsKept(publicDir, events)
-  const { roles, isSigned } = keysInForce(events, EVENTS_PATH)
-  if (roles.size === 0) return
+  const keys = keysInForce(events, EVENTS_PATH)
+  const { roles, isSigned } = keys
+  if (roles.size === 0) return keys
   const names = [...roles].filter(([, role]) => role === 'signing').map(([each]) => fingerprintOf(each))
   if (key === undefined) {
-    if (!isSigned || accepted.includes(UNSIGNED)) return
+    if (!isSigned || accepted.includes(UNSIGNED)) return keys
     throw new BuildError(
       `what is published is signed by ${names.join(', ')}: set SIGNING_KEY_FILE. To go on without a signature, which ` +
         `everybody who checks it will notice, run: tokenboard build --accept ${UNSIGNED}`,
     )
   }
-  if (roles.get(key.public) === 'signing' || accepted.includes(KEY_LOST)) return
+  if (roles.get(key.public) === 'signing' || accepted.includes(KEY_LOST)) return keys
   const asked = `${key.path} is the key ${fingerprintOf(key.public)}, and what is published is signed by ${names.join(', ')}`
   if (rotateWith === undefined) {
     throw new BuildError(
@@ -119,7 +120,7 @@ export async function checkSigning(publicDir: string, { key, rotateWith, accepte
         `--rotate-with FILE. If both are lost: --accept ${KEY_LOST}`,
     )
   }
-  if (roles.has(rotateWith.public)) return
+  if (roles.has(rotateWith.public)) return keys
   throw new BuildError(`${asked}, but --rotate-with ${rotateWith.path} is ${fingerprintOf(rotateWith.public)}`)
 }
 
@@ -131,6 +132,24 @@ async function checkEventsKept(publicDir: string, events: readonly DatasetEvent[
     `${join(publicDir, EVENTS_PATH)} does not have the ${site.events} events that ${SIGNED_SITE} was signed with: ` +
       'restore it from a backup or a copy',
   )
+}
+
+/** What a maintainer may have expected of the keys, and is not so. */
+export function describeUnusedKeys({ roles }: KeysInForce, { key, rotateWith }: Signing): string[] {
+  if (key === undefined) return []
+  const notices: string[] = []
+  if (rotateWith !== undefined && roles.get(key.public) === 'signing') {
+    notices.push(`--rotate-with changed nothing: ${key.path} is the key in force`)
+  }
+  const recovery = [...roles].filter(([, role]) => role === 'recovery').map(([each]) => each)
+  const isOther = key.recovery !== undefined && recovery.length > 0 && !recovery.includes(key.recovery)
+  if (isOther && (rotateWith === undefined || roles.get(rotateWith.public) !== 'recovery')) {
+    notices.push(
+      `the recovery key in force is still ${recovery.map(fingerprintOf).join(', ')}, and not the one that ${key.path} ` +
+        'names: only the recovery key can sign for another one (--rotate-with)',
+    )
+  }
+  return notices
 }
 
 /** The changes of keys that this command makes. Those of a second call on the result are none. */

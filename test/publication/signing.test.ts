@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { BuildEvent } from '../../pipeline/base/effects.ts'
 import { generateKey } from '../../pipeline/base/sshsig.ts'
 import { EVENTS_PATH } from '../../pipeline/contract/published-paths.ts'
 import { crashAfter, LOST, recordSteps } from '../support/crash.ts'
@@ -219,10 +220,12 @@ describe('a signed folder', () => {
       'key_retired ar',
     ])
     await expectSigned(workspace, c.signing)
-    // Asking for the same again changes nothing.
     const before = await published(workspace)
-    await buildIn(signedBy(workspace, c.signing), at('12:30:00'), {}, { rotateWith: keys.ar.file })
+    const notices: string[] = []
+    const report = (event: BuildEvent) => notices.push(event.kind === 'notice' ? event.message : '')
+    await buildIn(signedBy(workspace, c.signing), at('12:30:00'), { report }, { rotateWith: keys.ar.file })
     expect(await published(workspace)).toEqual(before)
+    expect(notices).toContain(`--rotate-with changed nothing: ${c.signing.file} is the key in force`)
   })
 
   it('goes on without a signature or with a new key if that is accepted, and says so in its events', async () => {

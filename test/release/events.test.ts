@@ -19,6 +19,7 @@ const added = (key: typeof OLD, role: 'signing' | 'recovery', signedBy?: typeof 
   key: publicLine(key),
   role,
   signedBy,
+  signedByItself: role === 'signing' ? key : undefined,
 })
 const retired = (key: typeof OLD, signedBy?: typeof OLD): EventDraft => ({
   kind: 'key_retired',
@@ -55,6 +56,12 @@ it('reads what it appended, and finds every event that was changed, moved or rem
     await expect(with_(FIRST.events.toSpliced(position, 1))).rejects.toThrow('or one before it was removed')
   }
   await expect(with_(FIRST.events.toReversed())).rejects.toThrow('event 1 (release) was changed')
+})
+
+it('refuses the key of the publisher in the chain of a forger, who can only sign for it with another key', async () => {
+  const stolen: EventDraft = { ...added(OLD, 'signing', THIEF), signedByItself: THIEF }
+  const forged = appendEvents(NO_EVENTS, [added(THIEF, 'signing'), stolen, retired(OLD, THIEF)])
+  await expect(read(forged)).rejects.toThrow('has not signed the event that adds it')
 })
 
 it.each<[string, EventDraft[], string[] | undefined]>([

@@ -305,6 +305,6 @@ export const release: Mutant[] = [
     file: 'pipeline/release/events.ts',
     find: '      verifyOwnSignature(event, path)\n',
     replace: '',
-    tests: ['test/release/own-signature.test.ts'],
+    tests: ['test/release/events.test.ts'],
   },
 ]
