@@ -600,8 +600,8 @@ export const publication: Mutant[] = [
     name: 'signed-folder-built-without-its-key',
     promise: 'Once signed, a build without the key is refused.',
     file: 'pipeline/publication/signing.ts',
-    find: '    if (!isSigned || accepted.includes(UNSIGNED)) return\n',
-    replace: '    return\n',
+    find: '    if (!isSigned || accepted.includes(UNSIGNED)) return keys\n',
+    replace: '    return keys\n',
     tests: ['test/publication/signing.test.ts'],
   },
   {
