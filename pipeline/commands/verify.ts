@@ -103,7 +103,7 @@ async function verifyPlace(
   signal: AbortSignal,
 ): Promise<{ summary: VerifySummary; pinned: Pinned; notKept: string | undefined }> {
   const { keepPin, readPin } = await import('../publication/pins.ts')
-  const where = isRemote ? (URL.parse(place)?.href ?? place).replace(/\/*$/, '/') : place
+  const where = isRemote ? addressOf(place) : place
   const pin = pins === undefined ? undefined : await readPin(pins, where)
   let notKept: string | undefined
   const onPin = async (seen: Pin) => {
@@ -126,6 +126,12 @@ async function verifyPlace(
   const isKept = pins !== undefined && notKept === undefined
   const trusted = key !== undefined ? 'given' : pin !== undefined ? 'seen_before' : isKept ? 'first_use' : null
   return { summary, pinned: summary.signature.signed_by === null ? null : trusted, notKept }
+}
+
+/** One pin for `https://example.org/data` and `https://example.org/data/`. */
+function addressOf(place: string): string {
+  const { href } = URL.parse(place) ?? { href: place }
+  return href.endsWith('/') ? href : `${href}/`
 }
 
 const NAMED = 5
