@@ -26,7 +26,7 @@ import { currentEntry, standingReleases } from '../release/index.ts'
 import type { RemoteFiles } from './http-client.ts'
 import type { Entry } from './publication.ts'
 import { releasedEntries } from './released-entries.ts'
-import { isSafe } from './verify-signatures.ts'
+import { isSafe } from './verify-listed.ts'
 
 const AT_ONCE = 12
 

@@ -1,18 +1,14 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { CHECKSUMS_FILE, readChecksums, toChecksums } from '../base/checksums.ts'
-import { BuildError, reasonOf } from '../base/errors.ts'
-import { hashFile, readIfAny, readTextIfAny, statsIfAny } from '../base/files.ts'
+import { BuildError } from '../base/errors.ts'
+import { readIfAny, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
-import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { fingerprintOf } from '../base/sshsig.ts'
-import { isCoding } from '../contract/codings.ts'
 import type { EventChain } from '../contract/events.ts'
 import { isErased, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
 import {
   ALLOWED_SIGNERS,
   EVENTS_PATH,
-  LATEST_PATH,
   SIGNATURE_FILES,
   SIGNED_LIST,
   SIGNED_SITE,
@@ -20,12 +16,12 @@ import {
 } from '../contract/published-paths.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { SignedSite } from '../contract/site.ts'
-import { keysInForce, readEvents, verifyEvents } from '../release/events.ts'
+import { type KeysInForce, keysInForce, readEvents, verifyEvents } from '../release/events.ts'
 import { missing } from './compare.ts'
-import { filesBelow } from './next-tree.ts'
 import { allowedSigners, readSigned } from './signatures.ts'
 import { readTimeStamp } from './time-stamp.ts'
 import { type Pin, signingKeys, type Trust, verifyTrust } from './trust.ts'
+import { parseList, verifyListed } from './verify-listed.ts'
 
 /** What the signatures of a site prove. */
 export interface SignatureSummary {
@@ -72,52 +68,41 @@ export async function verifySignatures(
   options: SignatureOptions,
 ): Promise<VerifiedSignatures> {
   const path = join(root, EVENTS_PATH)
-  const chain = await readEvents(root)
-  if (chain !== undefined) verifyEvents(chain, index, path)
-  const { roles, isSigned } = keysInForce(chain?.events ?? [], path)
+  const events = await readEvents(root)
+  if (events !== undefined) verifyEvents(events, index, path)
+  const keys = keysInForce(events?.events ?? [], path)
   const taken_as_given = index.releases.filter(isErased).length
-  if (chain === undefined || !isSigned) {
-    await verifyUnsigned(root, options, roles.size > 0)
-    const unsigned = {
-      signed_by: null,
-      issued: null,
-      expires: null,
-      stamped: null,
-      stale: false,
-      files: 0,
-      not_compared: [],
+  if (events === undefined || !keys.isSigned) {
+    await verifyUnsigned(root, options, keys.roles.size > 0)
+    return {
+      events,
+      summary: { ...UNSIGNED, unsigned_releases: index.releases.length, taken_as_given },
+      pin: undefined,
     }
-    const summary = { ...unsigned, unsigned_releases: index.releases.length, taken_as_given }
-    return { events: chain, summary, pin: undefined }
   }
-  const keys = allowedSigners({ roles })
-  const { site, signer, list } = await readSite(root, chain, { current, keys })
-  verifyTrust(chain, site.issued, options)
-  if ((await readTextIfAny(join(root, ALLOWED_SIGNERS))) !== keys) {
-    throw new BuildError(`${join(root, ALLOWED_SIGNERS)} does not have the keys that ${EVENTS_PATH} says are in force`)
-  }
+  const { site, signer } = await readSite(root, events, { current, keys })
+  verifyTrust(events, site.issued, options)
+  const list = await readList(root, site, keys)
+  await verifyAllowedSigners(root, keys)
   const not_compared = await verifyListed(root, list, options.ownAnswers ?? [])
-  const { issued, expires } = site
+  const { issued, expires, head } = site
   const stale = toTimestamp(options.now) > expires
   if (stale && options.isFresh === true) {
     throw new BuildError(`${join(root, SIGNED_SITE)} is stale: it was signed at ${issued} and good until ${expires}`)
   }
   const summary = {
-    signed_by: signer,
-    issued,
-    expires,
+    signed_by: fingerprintOf(signer),
+    ...{ issued, expires, stale, taken_as_given, not_compared },
     stamped: await readStamp(root),
-    stale,
     files: list.size - not_compared.length,
-    unsigned_releases: unsignedReleases(chain),
-    taken_as_given,
-    not_compared,
+    unsigned_releases: unsignedReleases(events),
   }
-  return {
-    events: chain,
-    summary,
-    pin: { keys: signingKeys(chain.events), events: site.events, head: site.head, issued },
-  }
+  return { events, summary, pin: { keys: signingKeys(events.events), events: site.events, head, issued } }
+}
+
+const UNSIGNED = {
+  ...{ signed_by: null, issued: null, expires: null, stamped: null },
+  ...{ stale: false, files: 0, not_compared: [] },
 }
 
 /** Throws `BuildError` if the reader expects a signature, or if there is one that no event tells of. */
@@ -134,44 +119,55 @@ async function verifyUnsigned(
   if (isFresh === true) throw new BuildError(`${root} ${since}, so nothing says until when it is good`)
   for (const path of [...SIGNATURE_FILES, ALLOWED_SIGNERS]) {
     if ((await statsIfAny(join(root, path))) === undefined) continue
-    throw new BuildError(`${join(root, path)} is there, but no event in ${EVENTS_PATH} tells of a key`)
+    throw new BuildError(`${join(root, path)} is there, but ${EVENTS_PATH} does not say that the site is signed`)
   }
+}
+
+/** A file and the key in force that signed it. Throws `BuildError` if none did. */
+async function readInForce(
+  root: string,
+  name: string,
+  { roles }: KeysInForce,
+): Promise<{ text: string; signer: string }> {
+  const path = join(root, name)
+  const found = await readSigned(root, name)
+  if (found === undefined) throw missing(path)
+  const { text, signer } = found
+  const signing = [...roles].flatMap(([key, role]) => (role === 'signing' ? [key as string] : []))
+  if (signer !== undefined && signing.includes(signer)) return { text, signer }
+  const what = signer === undefined ? 'has no valid signature' : `is signed by ${fingerprintOf(signer)}`
+  throw new BuildError(`${path} ${what}, but the key in force is ${signing.map(fingerprintOf).join(', ')}`)
 }
 
 async function readSite(
   root: string,
   { events }: EventChain,
-  { current, keys }: { current: ReleaseName; keys: string },
-): Promise<{ site: SignedSite; signer: string; list: ReadonlyMap<string, string> }> {
-  const verifySigner = async (name: string) => {
-    const path = join(root, name)
-    const found = await readSigned(root, name)
-    if (found === undefined) throw missing(path)
-    const { text, signer } = found
-    if (signer !== undefined && keys.includes(` ${signer}\n`)) return { text, signer: fingerprintOf(signer) }
-    const what = signer === undefined ? 'has no valid signature' : `is signed by ${fingerprintOf(signer)}`
-    throw new BuildError(`${path} ${what}, but the key in force is ${signingKeys(events).at(-1)}`)
-  }
-  const { text, signer } = await verifySigner(SIGNED_SITE)
+  { current, keys }: { current: ReleaseName; keys: KeysInForce },
+): Promise<{ site: SignedSite; signer: string }> {
   const path = join(root, SIGNED_SITE)
+  const { text, signer } = await readInForce(root, SIGNED_SITE, keys)
   const site = parseJson(SignedSite, text, path, BuildError)
-  const list = await verifySigner(SIGNED_LIST)
-  const facts = {
-    release: current,
-    events: events.length,
-    head: events.at(-1)?.hash,
-    sha256sums: hash('sha256', list.text),
-  }
-  for (const key of ['release', 'events', 'head', 'sha256sums'] as const) {
+  verifyFacts(path, site, { release: current, events: events.length, head: events.at(-1)?.hash ?? '' })
+  return { site, signer }
+}
+
+async function readList(root: string, site: SignedSite, keys: KeysInForce): Promise<ReadonlyMap<string, string>> {
+  const { text } = await readInForce(root, SIGNED_LIST, keys)
+  verifyFacts(join(root, SIGNED_SITE), site, { sha256sums: hash('sha256', text) })
+  return parseList(text, join(root, SIGNED_LIST))
+}
+
+function verifyFacts(path: string, site: SignedSite, facts: Partial<SignedSite>): void {
+  for (const key of Object.keys(facts) as (keyof SignedSite)[]) {
     if (site[key] === facts[key]) continue
     throw new BuildError(`${path} is of ${key} ${site[key]}, but what is published has ${facts[key]}`)
   }
-  const listed = readChecksums(list.text)
-  const entries = [...listed].map(([name, sha256]) => ({ path: name, sha256 }))
-  if (toChecksums(entries) === list.text && entries.every((each) => isSafe(each.path))) {
-    return { site, signer, list: listed }
-  }
-  throw new BuildError(`${join(root, CHECKSUMS_FILE)} has lines that are not checksums of files below it`)
+}
+
+async function verifyAllowedSigners(root: string, keys: KeysInForce): Promise<void> {
+  const path = join(root, ALLOWED_SIGNERS)
+  if ((await readTextIfAny(path)) === allowedSigners(keys)) return
+  throw new BuildError(`${path} does not have the keys that ${EVENTS_PATH} says are in force`)
 }
 
 async function readStamp(root: string): Promise<string | null> {
@@ -183,68 +179,6 @@ async function readStamp(root: string): Promise<string | null> {
   } catch (error) {
     throw error instanceof BuildError ? new BuildError(`${path}: ${error.message}`) : error
   }
-}
-
-/** A list must not lead a reader out of the folder, or have what no file system takes. */
-export function isSafe(path: string): boolean {
-  const isName = (name: string) => name !== '' && !name.startsWith('.') && Buffer.byteLength(name) <= LONGEST_NAME
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those that must not be in a name.
-  return !/[\0-\x1f\\]/.test(path) && path.split('/').every(isName)
-}
-
-const LONGEST_NAME = 255
-
-/** Returns the files that could not be compared. */
-async function verifyListed(
-  root: string,
-  list: ReadonlyMap<string, string>,
-  ownAnswers: readonly string[],
-): Promise<string[]> {
-  const faults = await sideBySide(
-    [...list],
-    async ([path, sha256]): Promise<{ path: string; fault?: string }[]> => {
-      if (ownAnswers.includes(path)) return [{ path }]
-      const fault = await faultOf(join(root, path), sha256)
-      if (fault === undefined) return []
-      return [fault === MISSING && isCoding(path) ? { path } : { path, fault }]
-    },
-    SMALL_FILES_AT_ONCE,
-  )
-  const found = faults.flat()
-  const unlisted = [...filesBelow(root)].filter((path) => !list.has(path) && !isOfList(path))
-  for (const path of unlisted) found.push({ path, fault: 'is not listed' })
-  const wrong = found.filter(({ fault }) => fault !== undefined)
-  if (wrong.length === 0) return found.map(({ path }) => path)
-  throw new BuildError(describeFaults(root, wrong))
-}
-
-const MISSING = 'is missing'
-
-async function faultOf(place: string, sha256: string): Promise<string | undefined> {
-  try {
-    const stats = await statsIfAny(place)
-    if (stats === undefined) return MISSING
-    if (!stats.isFile()) return 'is no file'
-    return (await hashFile(place)).sha256 === sha256 ? undefined : 'was changed'
-  } catch (error) {
-    return `cannot be read: ${reasonOf(error)}`
-  }
-}
-
-function isOfList(path: string): boolean {
-  return SIGNATURE_FILES.some((each) => each === path) || path.startsWith(`${LATEST_PATH}/`)
-}
-
-const NAMED = 5
-
-function describeFaults(root: string, wrong: readonly { path: string; fault?: string }[]): string {
-  const lines = wrong.slice(0, NAMED).map(({ path, fault }) => `${join(root, path)} ${fault}`)
-  const more = wrong.length > NAMED ? [`and ${wrong.length - NAMED} more`] : []
-  const isOnlyUnlisted = wrong.every(({ fault }) => fault === 'is not listed')
-  const remedy = isOnlyUnlisted
-    ? ['the next build of the publisher lists files of their own; others do not belong there']
-    : []
-  return [`not as ${SIGNED_LIST} lists it, which is signed: ${lines.join('\n  ')}`, ...more, ...remedy].join('\n  ')
 }
 
 /** The releases before the first key, and those made while signing was stopped. */
