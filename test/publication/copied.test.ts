@@ -29,9 +29,9 @@ async function exportedFrom({ publicDir, dataDir, root }: Workspace): Promise<st
 test('an export copies the files that follow from the releases, older assets and the files that the publisher added', async () => {
   const workspace = await published()
   const expected = Object.keys(await snapshotTree(workspace.publicDir)).filter((path) => !path.startsWith('.'))
-  const own = ['CNAME', 'assets/explore-0123456789abcdef.js', `${DATASET}/notes.txt`]
-  const stray = [`${DATASET}/daily/2025-03-02/r9.csv`, `${RELEASE}/extra.csv`, `${DATASET}/monthly/2025-01.csv`]
-  for (const path of [...own, ...stray]) await writeFile(join(workspace.publicDir, path), '')
+  const own = ['CNAME', 'assets/explore-0123456789abcdef.js']
+  const stray = ['notes.txt', 'daily/2025-03-02/r9.csv', 'monthly/2025-01.csv'].map((path) => `${DATASET}/${path}`)
+  for (const path of [...own, ...stray, `${RELEASE}/extra.csv`]) await writeFile(join(workspace.publicDir, path), '')
   expect((await exportedFrom(workspace)).sort()).toEqual([...expected, ...own].sort())
 })
 
