@@ -30,9 +30,10 @@ export const verify = new Command('verify')
   .addHelpText(
     'after',
     `
-Of a signed site, every file is compared with the signed list, and the key is pinned: the next time, the site must be signed
-by that key or one that it signed for, and have all events that it had. The pins are in tokenboard/pins.json in your folder
-of settings (~/.config). With --key nothing is taken on trust: give the fingerprint that the publisher tells elsewhere.
+Of a signed site, every file is compared with the signed list, and in a folder those that are not listed are named. The key
+is pinned: the next time, the site must be signed by that key or one that it signed for, and have all events that it had.
+The pins are in tokenboard/pins.json in your folder of settings (~/.config). With --key nothing is taken on trust: give the
+fingerprint that the publisher tells elsewhere.
 
 After a withdrawal, revisions of days and months that came with the withdrawn release cannot be verified unless the site is
 signed. The output names them (--json: not_verified). After an upgrade it also names pages that the previous version made,
@@ -43,8 +44,9 @@ PUBLIC_DIR.`,
     const asked = await readAsked({ place: place ?? readPipelineConfig().publicDir, base, key, since, fresh, pin })
     const { summary, pinned, notKept } = await withInterrupt((signal) => verifyPlace(asked, signal))
     say(describe(summary, pinned))
+    if (since !== undefined) say(`nothing in ${since} has changed, but for what events tell of\n`)
     if (notKept !== undefined) say(`not pinned: ${notKept}; the next time, nothing is known of this one\n`)
-    if (json === true) process.stdout.write(`${JSON.stringify({ ...summary, pinned })}\n`)
+    if (json === true) process.stdout.write(`${JSON.stringify({ ...summary, pinned, since: since ?? null })}\n`)
   })
 
 interface Given {
@@ -83,6 +85,7 @@ async function readFingerprint(given: string): Promise<string> {
   if (/^SHA256:[A-Za-z0-9+/]{43}$/.test(given)) return given
   if (given.startsWith('SHA256:')) throw new CliError(`--key ${given} is no fingerprint: 43 characters follow SHA256:`)
   const text = await readNamed('--key', given)
+  if (text.includes('PRIVATE KEY')) throw new CliError(`--key ${given} is a private key: give its fingerprint`)
   const [line] = /ssh-ed25519 [A-Za-z0-9+/]+/.exec(text) ?? []
   const found = PublicKey.safeParse(line)
   if (found.success) return fingerprintOf(found.data)

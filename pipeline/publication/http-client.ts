@@ -54,7 +54,7 @@ export class RemoteFiles {
     return this.#readPatiently(path, limit, [404])
   }
 
-  /** Like `readIfAny`, also on 403 and 410: some buckets answer 403 for missing files. */
+  /** Like `readIfAny`, also on 403 and on 410 without a page: some buckets answer 403 for missing files. */
   readOptional(path: string, limit = LARGEST_FILE): Promise<Buffer | undefined> {
     return this.#readPatiently(path, limit, [403, 404, 410])
   }
@@ -81,9 +81,10 @@ export class RemoteFiles {
     const signal = AbortSignal.any([this.#signal, idle.signal])
     try {
       // Ask for the bytes as they are on disk, without caches and content codings.
-      const headers = { 'Accept-Encoding': 'identity', 'Cache-Control': 'no-cache' }
+      const headers = { 'Accept-Encoding': 'identity', 'Cache-Control': 'no-cache', Accept: acceptedOf(url) }
       const response = await fetch(url, { signal, headers })
-      if (response.status === 200) return await collect(response, limit, url, () => timer.refresh())
+      if (response.status === 200 || isPageOfWithdrawn(response))
+        return await collect(response, limit, url, () => timer.refresh())
       await response.body?.cancel()
       if (missing.includes(response.status)) return undefined
       throw refusal(response, url)
@@ -97,6 +98,15 @@ export class RemoteFiles {
       clearTimeout(timer)
     }
   }
+}
+
+/** Servers send the page of a withdrawn release only to those who ask for a page, with 410. */
+function acceptedOf(url: string): string {
+  return url.endsWith('.html') ? 'text/html' : '*/*'
+}
+
+function isPageOfWithdrawn({ status, headers, url }: Response): boolean {
+  return status === 410 && url.endsWith('/index.html') && headers.get('content-type')?.startsWith('text/html') === true
 }
 
 function readBase(text: string): URL {

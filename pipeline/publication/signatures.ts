@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { addHours } from 'date-fns'
 import { readChecksums } from '../base/checksums.ts'
 import { BuildError } from '../base/errors.ts'
-import { readIfAny, readTextIfAny } from '../base/files.ts'
+import { readTextIfAny } from '../base/files.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
 import { signerOf, signSsh } from '../base/sshsig.ts'
 import type { EventChain } from '../contract/events.ts'
@@ -25,7 +25,7 @@ import type { NextTree } from './next-tree.ts'
 import type { PublicFolder } from './public-folder.ts'
 import { listFiles, noteListed } from './signed-list.ts'
 import type { Signing, SigningKey } from './signing.ts'
-import { readTimeStamp, requestTimeStamp } from './time-stamp.ts'
+import { requestTimeStamp } from './time-stamp.ts'
 
 /**
  * Stages the list of every file and its signatures. Call it when all else is staged. Keeps the published ones if they
@@ -65,8 +65,10 @@ export async function stageSignatures(
   const isKept = standing?.signer === signing.key.public && isToBeKept(standing.site, site, signing)
   const text =
     isKept && standing ? standing.text : toJson(SignedSite.parse({ ...site, ...periodOf(signing, standing?.site) }))
-  if (!isKept) await sign(tree, SIGNED_SITE, text, signing.key)
-  await stageTimeStamp(tree, Buffer.from(text))
+  if (!isKept) {
+    await sign(tree, SIGNED_SITE, text, signing.key)
+    await stageTimeStamp(tree, Buffer.from(text))
+  }
   return () => noteListed(tree.folder, list)
 }
 
@@ -108,32 +110,23 @@ async function readStanding(
   return found && site && { ...found, site }
 }
 
-/** Has an authority stamp `site.json`, unless it did. Without an answer there is no time stamp: it must not stop a build. */
+/** Has an authority stamp `site.json`. Without an answer there is no time stamp: it must not stop a build. */
 async function stageTimeStamp(tree: NextTree, site: Buffer): Promise<void> {
-  const { publicDir, signing, report } = tree.folder
+  const { signing, report } = tree.folder
   const { tsaUrl, signal } = signing
-  const published = await readIfAny(join(publicDir, TIME_STAMP_FILE))
-  if (published !== undefined && isStampOf(published, site)) return
   const stamp =
     tsaUrl === undefined
       ? undefined
       : await requestTimeStamp(tsaUrl, site, { signal }).catch((error: unknown) => {
           if (!(error instanceof BuildError)) throw error
-          report({ kind: 'notice', message: `${error.message}; ${SIGNED_SITE} has no time stamp until a later build` })
+          report({
+            kind: 'notice',
+            message: `${error.message}; ${SIGNED_SITE} has no time stamp until it is signed again`,
+          })
           return undefined
         })
   if (stamp === undefined) await tree.remove(TIME_STAMP_FILE)
   else await tree.write(TIME_STAMP_FILE, stamp)
-}
-
-function isStampOf(stamp: Buffer, site: Buffer): boolean {
-  try {
-    readTimeStamp(stamp, site)
-    return true
-  } catch (error) {
-    if (error instanceof BuildError) return false
-    throw error
-  }
 }
 
 function isToBeKept(standing: SignedSite, site: Omit<SignedSite, 'issued' | 'expires'>, { at }: Signing): boolean {

@@ -135,18 +135,23 @@ async function checkEventsKept(publicDir: string, events: readonly DatasetEvent[
 }
 
 /** What a maintainer may have expected of the keys, and is not so. */
-export function describeUnusedKeys({ roles }: KeysInForce, { key, rotateWith }: Signing): string[] {
+export function describeUnusedKeys({ roles }: KeysInForce, { key, rotateWith, accepted }: Signing): string[] {
   if (key === undefined) return []
   const notices: string[] = []
-  if (rotateWith !== undefined && roles.get(key.public) === 'signing') {
-    notices.push(`--rotate-with changed nothing: ${key.path} is the key in force`)
+  const isInForce = roles.get(key.public) === 'signing'
+  if (accepted.includes(UNSIGNED)) notices.push(`--accept ${UNSIGNED} changed nothing: SIGNING_KEY_FILE is set`)
+  if (isInForce) {
+    if (rotateWith !== undefined) notices.push(`--rotate-with changed nothing: ${key.path} is the key in force`)
+    if (accepted.includes(KEY_LOST))
+      notices.push(`--accept ${KEY_LOST} changed nothing: ${key.path} is the key in force`)
   }
   const recovery = [...roles].filter(([, role]) => role === 'recovery').map(([each]) => each)
-  const isOther = key.recovery !== undefined && recovery.length > 0 && !recovery.includes(key.recovery)
-  if (isOther && (rotateWith === undefined || roles.get(rotateWith.public) !== 'recovery')) {
+  const isRotated = !isInForce && rotateWith !== undefined && !accepted.includes(KEY_LOST)
+  const isByRecovery = rotateWith !== undefined && recovery.includes(rotateWith.public)
+  if (isRotated && !isByRecovery && key.recovery !== undefined && !recovery.includes(key.recovery)) {
     notices.push(
-      `the recovery key in force is still ${recovery.map(fingerprintOf).join(', ')}, and not the one that ${key.path} ` +
-        'names: only the recovery key can sign for another one (--rotate-with)',
+      `the recovery key did not change: keep ${recovery.map(fingerprintOf).join(', ')}, and delete the new one that was ` +
+        `made with ${key.path}. Only a recovery key can sign for another one`,
     )
   }
   return notices

@@ -35,7 +35,7 @@ export function verifyTrust({ events }: EventChain, issued: Timestamp, trust: Tr
       (event) => event.kind === 'key_added' && event.role === 'signing' && fingerprintOf(event.key) === key,
     )
     if (position === -1)
-      throw new BuildError(`${key} was never a key of this site; its signing keys are ${keyList(events)}`)
+      throw new BuildError(`${key} was never a signing key of this site; its signing keys are ${keyList(events)}`)
     verifyKept(events.slice(position), key)
   }
   if (pin === undefined || isPinnedAnew(trust)) return

@@ -75,7 +75,7 @@ function describeFaults(root: string, wrong: readonly { path: string; fault?: st
   const more = wrong.length > NAMED ? [`and ${wrong.length - NAMED} more`] : []
   const isOnlyUnlisted = wrong.every(({ fault }) => fault === 'is not listed')
   const remedy = isOnlyUnlisted
-    ? ['the next build of the publisher lists files of their own; others do not belong there']
+    ? ['a publisher’s own files are listed by the next build, but never below datasets/; others do not belong there']
     : []
   return [`not as ${SIGNED_LIST} lists it, which is signed: ${lines.join('\n  ')}`, ...more, ...remedy].join('\n  ')
 }

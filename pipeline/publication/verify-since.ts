@@ -36,7 +36,7 @@ function verifyEventsSince(saved: EventChain, path: string, { root, events }: Pu
   for (const [position, { kind, hash }] of saved.events.entries()) {
     if (events?.events[position]?.hash === hash) continue
     throw new BuildError(
-      `event ${position + 1} (${kind}) of ${path} is another one, or missing, in ${join(root, EVENTS_PATH)}: the past was rewritten`,
+      `event ${position + 1} (${kind}) of ${path} is another one, or missing, in ${join(root, EVENTS_PATH)}: this is an older copy, or the past was rewritten`,
     )
   }
 }
@@ -57,7 +57,7 @@ function verifyIndexSince(saved: ReleaseIndex, path: string, { root, index, even
     const isKept = withdrawal === undefined || isEqual(entry?.withdrawal, withdrawal) || isTold(release, withdrawal)
     if (entry?.hash === hash && isKept) continue
     throw new BuildError(
-      `${release} of ${path} is another one, or missing, in ${join(root, INDEX_PATH)}: the past was rewritten`,
+      `${release} of ${path} is another one, or missing, in ${join(root, INDEX_PATH)}: this is an older copy, or the past was rewritten`,
     )
   }
 }

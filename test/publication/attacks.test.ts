@@ -280,7 +280,7 @@ const ATTACKS: Attack[] = [
     { how: `a forged loss of the keys, against a ${what}`, change: async () => { await addEvents(tree, [{ kind: 'key_lost', at }, added(forger, 'signing')]); await resign(tree, forger) }, names: 'the site says that its keys were lost', trust, remote: 'the site says that its keys were lost' },
     { how: `a forged end of signing, against a ${what}`, change: async () => { await addEvents(tree, [{ kind: 'signing_stopped', at }]); await strip() }, names: 'is not signed any more', trust },
     { how: `all signatures and keys taken away, against a ${what}`, change: async () => { await relink(tree, (drafts) => drafts.filter((draft) => !isOfKeys(draft))); await strip() }, names: 'is not signed', trust },
-    { how: `a tree made from nothing, against a ${what}`, change: () => copyTree(forged, tree), names: what === 'pin' ? 'it is an older copy, or events were removed' : 'was never a key of this site', trust },
+    { how: `a tree made from nothing, against a ${what}`, change: () => copyTree(forged, tree), names: what === 'pin' ? 'it is an older copy, or events were removed' : 'was never a signing key of this site', trust },
   ]),
   { how: 'the signatures alone taken away', change: strip, names: 'site.json is missing', remote: 'site.json is missing' },
   { how: 'the events taken away', change: () => rm(join(tree, EVENTS_PATH)), names: 'SHA256SUMS is there, but datasets', remote: `${EVENTS_PATH} is missing` },

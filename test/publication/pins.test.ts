@@ -168,7 +168,7 @@ describe('tokenboard verify', () => {
   })
 
   it.each<[string, () => string, number, string]>([
-    ['a recovery key', () => fingerprintOf(recovery.public), 1, 'was never a key of this site'],
+    ['a recovery key', () => fingerprintOf(recovery.public), 1, 'was never a signing key of this site'],
     ['a fingerprint that is too short', () => 'SHA256:abc', 2, '43 characters follow SHA256:'],
     ['a file without a key', () => join(treeOf('start'), 'site.json'), 2, 'has no Ed25519 key'],
     ['a file that is missing', () => '/nowhere/key.pub', 2, '--key /nowhere/key.pub cannot be read'],

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
 import { generateKey } from '../../pipeline/base/sshsig.ts'
 import { EVENTS_PATH } from '../../pipeline/contract/published-paths.ts'
+import { verifyUrl } from '../../pipeline/publication/verify-remote.ts'
 import { crashAfter, LOST, recordSteps } from '../support/crash.ts'
 import {
   buildIn,
@@ -19,6 +20,7 @@ import {
 } from '../support/pipeline.ts'
 import { deliver, release, type Use } from '../support/releases.ts'
 import { newRuledGateway, RULE, SAFE } from '../support/ruled-gateway.ts'
+import { start } from '../support/running-server.ts'
 import {
   eventsOf,
   listOf,
@@ -318,4 +320,16 @@ it('a signed build that stops anywhere is completed by the next one', async () =
     await expectSigned(workspace, keys.a)
     expect((await story(workspace, keys)).length, `after step ${last}`).toBe(4)
   }
+})
+
+it('is verified at a server, which sends the page of a withdrawn release with 410', async () => {
+  const { workspace, keys } = await signedWorkspace()
+  await release(workspace, MORE, at('11:00:00'))
+  await withdrawIn(workspace, named('10:00:00'), at('12:00:00'))
+  const { url } = await start(workspace, {})
+  const told = { signal: new AbortController().signal, report: () => {}, onVerified: () => {} }
+  const signatures = { now: new Date(at('12:00:00')), key: keys.a.fingerprint }
+  const { signature } = await verifyUrl(url, { ...told, signatures })
+  expect(signature).toMatchObject({ signed_by: keys.a.fingerprint })
+  expect(signature.not_compared.filter((path) => path.startsWith('datasets/'))).toEqual([])
 })

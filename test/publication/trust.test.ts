@@ -48,8 +48,8 @@ describe('a key from elsewhere', () => {
   })
 
   it.each([
-    ['that was never one of the site', ROTATED, second, stranger, 'was never a key of this site'],
-    ['of recovery, which anybody can name', RECOVERED, third, recovery, 'was never a key of this site'],
+    ['that was never one of the site', ROTATED, second, stranger, 'was never a signing key of this site'],
+    ['of recovery, which anybody can name', RECOVERED, third, recovery, 'was never a signing key of this site'],
     ['from before a loss', LOST, stranger, first, 'its keys were lost'],
   ] as const)('%s does not', (_which, chain, signer, key, message) => {
     expect(trusting(chain, signer, { key: fingerprint(key) })).toThrow(message)
@@ -88,7 +88,9 @@ describe('a pin', () => {
   it('gives way to a key that it does not have, which then must lead to the site', () => {
     const pin = pinOf(RECOVERED)
     expect(trusting(LOST, stranger, { pin, key: fingerprint(stranger) })).not.toThrow()
-    expect(trusting(LOST, stranger, { pin, key: fingerprint(recovery) })).toThrow('was never a key of this site')
+    expect(trusting(LOST, stranger, { pin, key: fingerprint(recovery) })).toThrow(
+      'was never a signing key of this site',
+    )
     expect(trusting(LOST, stranger, { pin, key: fingerprint(first) })).toThrow('its keys were lost')
   })
 })
