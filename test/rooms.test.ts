@@ -65,6 +65,10 @@ describe('the rooms', () => {
     }
   })
 
+  it('import single modules of date-fns, whose index takes half a second to load', () => {
+    for (const path of sources) expect(read(path), path).not.toMatch(/from '(date-fns|@date-fns\/utc)'/)
+  })
+
   it('run only their own SQL and that of rooms that the table allows', () => {
     const { files, byName } = readStatements(join(ROOT, 'pipeline'))
     const homes = new Map(files.map((path) => [basename(path, '.sql'), roomOf(path)]))

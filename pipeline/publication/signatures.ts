@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { addHours } from 'date-fns'
+import { addHours } from 'date-fns/addHours'
 import { readChecksums } from '../base/checksums.ts'
 import { BuildError } from '../base/errors.ts'
 import { readTextIfAny } from '../base/files.ts'
