@@ -24,7 +24,7 @@ export const verify = new Command('verify')
     'a chain.json, releases/index.json or SHA256SUMS that you saved: nothing in it may have changed',
   )
   .option('--fresh', 'fail if the signature is out of date, or if there is none')
-  .option('--no-pin', 'do not compare with what was seen here before, and do not keep what is seen now')
+  .option('--no-pin', 'neither read nor write pins')
   .option('--base <url>', 'the address that a copy was given by export --base', readBase)
   .option('--json', 'print what was verified as one JSON object on stdout')
   .addHelpText(

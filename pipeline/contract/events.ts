@@ -18,8 +18,8 @@ const Links = { previous: Sha256.nullable(), hash: Sha256 }
 /** An SSH signature of `hash`, as text, by a key in force. The first key has none. */
 const signature = z.string().optional()
 /**
- * An SSH signature of `hash` by the added signing key itself. So nobody can put a key of somebody else into their events, and
- * whoever knows the key knows that its owner had all events before it.
+ * An SSH signature of `hash` by the added signing key itself. It proves that the owner of the key added it, after all events
+ * before it.
  */
 const own_signature = z.string().optional()
 

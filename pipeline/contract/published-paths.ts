@@ -58,6 +58,12 @@ export const SIGNATURE_FILES = [
   `${SIGNED_SITE}${SIGNATURE_ENDING}`,
   TIME_STAMP_FILE,
 ] as const
+
+/** Whether a file is one that the signed list cannot have. */
+export function isSignatureFile(path: string): boolean {
+  return SIGNATURE_FILES.some((each) => each === path)
+}
+
 export const FEED_FILES = { atom: 'feed.atom', json: 'feed.json' } as const
 
 /** The operations of the API that need no store, by the paths of their responses. */

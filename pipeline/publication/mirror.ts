@@ -14,6 +14,7 @@ import {
   COVERAGE_PATH,
   ICEBERG_FOLDER,
   INDEX_PATH,
+  isSignatureFile,
   LATEST_PATH,
   POINTER_PATH,
   publishedPath,
@@ -51,8 +52,9 @@ export async function mirrorSite(
   const wanted = entries.filter(({ path, target, codes }) => (target ?? codes) === undefined && !first.has(path))
   // The list says how much there is to fetch.
   await sideBySide(SIGNATURE_FILES, (path) => fetchEntry(remote, folder, { path, isOptional: true }), AT_ONCE)
-  const listed = await listedOnly(folder, new Set([...first, ...wanted.map(({ path }) => path)]))
-  const others = wanted.filter(({ path }) => !SIGNATURE_FILES.some((each) => each === path))
+  const list = readChecksums((await readTextIfAny(join(folder, SIGNED_LIST))) ?? '')
+  const listed = listedOnly(list, new Set([...first, ...wanted.map(({ path }) => path)]))
+  const others = wanted.filter(({ path }) => !isSignatureFile(path))
   const all = [...others, ...listed]
   let done = 0
   const fetchNext = async (entry: Entry) => {
@@ -62,12 +64,11 @@ export async function mirrorSite(
   }
   await sideBySide(all, fetchNext, AT_ONCE)
   await linkLatest(folder, index)
-  return await ownAnswers(folder)
+  return await ownAnswers(folder, list)
 }
 
 /** The files of a signed list that are not fetched otherwise: pages, their assets and a publisher's own files. */
-async function listedOnly(folder: string, fetched: ReadonlySet<string>): Promise<Entry[]> {
-  const list = readChecksums((await readTextIfAny(join(folder, SIGNED_LIST))) ?? '')
+function listedOnly(list: ReadonlyMap<string, string>, fetched: ReadonlySet<string>): Entry[] {
   const paths = [...list.keys()].filter((path) => isSafe(path) && !path.startsWith(`${LATEST_PATH}/`))
   const others = paths.filter((path) => !fetched.has(path))
   // Not every host serves compressed forms as files.
@@ -75,8 +76,7 @@ async function listedOnly(folder: string, fetched: ReadonlySet<string>): Promise
 }
 
 /** A server has a page of its own about the API. */
-async function ownAnswers(folder: string): Promise<string[]> {
-  const list = readChecksums((await readTextIfAny(join(folder, SIGNED_LIST))) ?? '')
+async function ownAnswers(folder: string, list: ReadonlyMap<string, string>): Promise<string[]> {
   const all = [API_PAGE_PATH, ...codedPaths(API_PAGE_PATH)]
   const isOther = async (path: string) =>
     list.has(path) && hash('sha256', (await readIfAny(join(folder, path))) ?? '') !== list.get(path)

@@ -1,13 +1,11 @@
-import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Database } from '../base/database.ts'
-import { type Content, isMissing, isThere, linkTarget, namesIn, readIfAny, readTextIfAny } from '../base/files.ts'
+import { type Content, isThere, linkTarget, namesIn, readIfAny, readTextIfAny } from '../base/files.ts'
 import { isFolder, moveInto } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { isCoding } from '../contract/codings.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
-import { LATEST_PATH, publishedPath } from '../contract/published-paths.ts'
-import { publishedFolders } from '../release/index.ts'
+import { publishedPath } from '../contract/published-paths.ts'
 import { type LoadedRelease, loadRelease } from '../release/verify.ts'
 import {
   asideFolder,
@@ -19,6 +17,7 @@ import {
   SWITCHING,
   stagingRoot,
 } from './public-folder.ts'
+import { walkPublished } from './walk.ts'
 
 /** No file lies below it: a new chain ignores what is published. */
 const NOWHERE = '/dev/null'
@@ -146,10 +145,13 @@ export class NextTree {
     const { publicDir } = this.folder
     const gone = this.#gone()
     const files = new Map<string, FilePlace>()
-    for (const path of filesBelow(publicDir, gone)) files.set(path, { place: join(publicDir, path), isStaged: false })
+    const add = (root: string, { path, isFile }: { path: string; isFile: boolean }, isStaged: boolean) => {
+      if (isFile) files.set(path, { place: join(root, path), isStaged })
+    }
+    for (const each of walkPublished(publicDir, gone)) add(publicDir, each, false)
     for (const step of STEPS) {
       const root = stagingRoot(publicDir, step)
-      for (const path of filesBelow(root)) files.set(path, { place: join(root, path), isStaged: true })
+      for (const each of walkPublished(root)) add(root, each, true)
     }
     return files
   }
@@ -211,42 +213,6 @@ export class NextTree {
     if (!(await isThere(join(this.folder.publicDir, path)))) return
     await this.#makeFolder(folder)
     paths.set(step, (paths.get(step) ?? new Set()).add(path))
-  }
-}
-
-/** The folders in which a link may lead to a folder on a larger disk. */
-const MAY_BE_LINKED = new Set(['.', ...publishedFolders('.')])
-
-/**
- * What is in a folder but folders, by its path: files, links to files, and what is none, such as a link that leads nowhere.
- * Leaves out hidden names, and those of `latest` and of the paths in `gone`.
- */
-export function* filesBelow(root: string, gone: ReadonlySet<string> = new Set(), folder = '.'): Iterable<string> {
-  for (const entry of readFolder(join(root, folder))) {
-    const path = join(folder, entry.name)
-    if (entry.name.startsWith('.') || path === LATEST_PATH || gone.has(path)) continue
-    const isLinkedFolder =
-      entry.isSymbolicLink() && MAY_BE_LINKED.has(folder) && statsOf(join(root, path))?.isDirectory()
-    if (entry.isDirectory() || isLinkedFolder) yield* filesBelow(root, gone, path)
-    else yield path
-  }
-}
-
-/** Undefined for a link that leads nowhere, or to itself. */
-export function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path)
-  } catch {
-    return undefined
-  }
-}
-
-function readFolder(path: string): Dirent[] {
-  try {
-    return readdirSync(path, { withFileTypes: true })
-  } catch (error) {
-    if (isMissing(error)) return []
-    throw error
   }
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../contract/published-paths.ts'
 import { toTimestamp } from '../contract/ranking.ts'
 import { SIGNATURE_NAMESPACE, SIGNER, SignedSite } from '../contract/site.ts'
-import { type KeysInForce, keysInForce } from '../release/events.ts'
+import { type KeysInForce, keysInForce, keysWith } from '../release/events.ts'
 import { currentEntry } from '../release/index.ts'
 import type { NextTree } from './next-tree.ts'
 import type { PublicFolder } from './public-folder.ts'
@@ -143,9 +143,10 @@ function periodOf({ at, days }: Signing, standing: SignedSite | undefined): Pick
 }
 
 /** The keys that may sign, as `ssh-keygen -Y verify -f` reads them. */
-export function allowedSigners({ roles }: Pick<KeysInForce, 'roles'>): string {
-  const signing = [...roles].filter(([, role]) => role === 'signing')
-  return signing.map(([key]) => `${SIGNER} namespaces="${SIGNATURE_NAMESPACE}" ${key}\n`).join('')
+export function allowedSigners(keys: KeysInForce): string {
+  return keysWith('signing', keys)
+    .map((key) => `${SIGNER} namespaces="${SIGNATURE_NAMESPACE}" ${key}\n`)
+    .join('')
 }
 
 /** Removes signatures that do not fit the files any more, because a switch was stopped. */

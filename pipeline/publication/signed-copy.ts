@@ -8,13 +8,13 @@ import { fingerprintOf } from '../base/sshsig.ts'
 import {
   EVENTS_PATH,
   ICEBERG_FOLDER,
+  isSignatureFile,
   LATEST_PATH,
-  SIGNATURE_FILES,
   SIGNED_LIST,
   SIGNED_SITE,
 } from '../contract/published-paths.ts'
 import { SignedSite } from '../contract/site.ts'
-import { type KeysInForce, keysInForce, readEvents } from '../release/events.ts'
+import { type KeysInForce, keysInForce, keysWith, NO_EVENTS, readEvents } from '../release/events.ts'
 import type { PublishedFile } from './copy.ts'
 import type { ExportList } from './export-list.ts'
 import { readSigned, withSignature } from './signatures.ts'
@@ -31,7 +31,7 @@ export interface Signed {
 
 /** Undefined if the folder is not signed. Throws `BuildError` if its signatures are missing or wrong. */
 export async function readSignatures(publicDir: string): Promise<Signed | undefined> {
-  const { events } = (await readEvents(publicDir)) ?? { events: [] }
+  const { events } = (await readEvents(publicDir)) ?? NO_EVENTS
   const { roles, isSigned } = keysInForce(events, EVENTS_PATH)
   if (!isSigned) return undefined
   const [list, text] = await Promise.all([SIGNED_LIST, SIGNED_SITE].map((path) => textInForce(publicDir, path, roles)))
@@ -45,7 +45,7 @@ export async function readSignatures(publicDir: string): Promise<Signed | undefi
 async function textInForce(publicDir: string, path: string, roles: KeysInForce['roles']): Promise<string> {
   const found = await readSigned(publicDir, path)
   if (found === undefined) throw unsigned(join(publicDir, path), 'is missing')
-  const isInForce = [...roles].some(([key, role]) => role === 'signing' && key === found.signer)
+  const isInForce = keysWith('signing', { roles }).some((key) => key === found.signer)
   if (!isInForce) throw unsigned(join(publicDir, path), 'has no signature of a key in force')
   return found.text
 }
@@ -59,8 +59,7 @@ export function splitByList(
   files: readonly PublishedFile[],
   { list }: Signed,
 ): { listed: PublishedFile[]; unlisted: string[] } {
-  const isCovered = ({ path, target }: PublishedFile) =>
-    target !== undefined || list.has(path) || SIGNATURE_FILES.some((each) => each === path)
+  const isCovered = ({ path, target }: PublishedFile) => target !== undefined || list.has(path) || isSignatureFile(path)
   return {
     listed: files.filter(isCovered),
     unlisted: files.filter((file) => !isCovered(file)).map(({ path }) => path),
@@ -93,7 +92,7 @@ export async function signedAnew(
   const { key } = await openSigning(config, { at: site.issued, signal })
   if (key === undefined || roles.get(key.public) !== 'signing') {
     const has = key === undefined ? 'is not set' : `has the key ${fingerprintOf(key.public)}`
-    const inForce = [...roles].filter(([, role]) => role === 'signing').map(([each]) => fingerprintOf(each))
+    const inForce = keysWith('signing', { roles }).map(fingerprintOf)
     throw new CliError(
       `--base changes the Iceberg table of the copy, which then has to be signed again, and SIGNING_KEY_FILE ${has}: ` +
         `set it to the file of ${inForce.join(', ')}, or export without --base`,
@@ -112,6 +111,6 @@ export async function signedAnew(
     return { path, source: join(config.publicDir, path), bytes: content.length, content }
   })
   // A time stamp is one of the published site.json.
-  const kept = files.filter(({ path }) => !SIGNATURE_FILES.some((each) => each === path))
+  const kept = files.filter(({ path }) => !isSignatureFile(path))
   return { files: [...kept, ...signatures], signed: { list: own, site: ownSite, roles } }
 }

@@ -10,7 +10,7 @@ import { DATASET_PATH, type ReleaseIndex } from '../contract/manifest.ts'
 import { LATEST_PATH, publishedPath, releaseOfPath, SIGNATURE_FILES } from '../contract/published-paths.ts'
 import { isDataFile } from '../contract/release-files.ts'
 import { currentEntry } from '../release/index.ts'
-import { type FilePlace, type NextTree, statsOf } from './next-tree.ts'
+import type { FilePlace, NextTree } from './next-tree.ts'
 import type { PublicFolder } from './public-folder.ts'
 
 /** A cache in the state folder: the SHA-256 of each file that may change, and its stamp. */
@@ -37,9 +37,11 @@ export async function listFiles(
   previous: ReadonlyMap<string, string> | undefined,
 ): Promise<SignedList> {
   const cache = Listed.safeParse(jsonIfAny(await readTextIfAny(join(tree.folder.stateDir, LISTED_FILE)))).data ?? {}
-  const found = await filesOf(tree)
+  const found = await tree.files()
   for (const path of SIGNATURE_FILES) found.delete(path)
-  const kept = [...(previous ?? [])].filter(([path]) => isToStay(path, index) && !found.get(path)?.isStaged)
+  const kept = [...(previous ?? [])].filter(
+    ([path]) => isImmutable(path) && !wentWithRelease(path, index) && !found.get(path)?.isStaged,
+  )
   const isRemoved = tree.removed()
   const list = new Map(kept.filter(([path]) => !isRemoved(path)))
   const others = [...found].filter(([path, place]) => !list.has(path) && isToList(path, place, previous))
@@ -65,12 +67,6 @@ export async function listFiles(
   return { text: toSignedList(list), changing, isNew }
 }
 
-/** Without links that lead to no file: they have nothing to list. */
-async function filesOf(tree: NextTree): Promise<Map<string, FilePlace>> {
-  const all = [...(await tree.files())]
-  return new Map(all.filter(([, { place }]) => statsOf(place)?.isFile()))
-}
-
 /** The list of files by their SHA-256. Throws `BuildError` for a name that `sha256sum` writes in another way. */
 export function toSignedList(list: ReadonlyMap<string, string>): string {
   return toChecksums([...list].map(([path, sha256]) => ({ path: listable(path), sha256 })))
@@ -85,13 +81,10 @@ function isToList(path: string, { isStaged }: FilePlace, previous: ReadonlyMap<s
   return isStaged || previous === undefined || previous.has(path) || publishedPath(path).readers === 'people'
 }
 
-/** Whether a file of the previous list still has to be there. The files of withdrawn and dropped releases went. */
-function isToStay(path: string, { releases }: ReleaseIndex): boolean {
-  const release = releaseOfPath(path)
-  if (release === undefined) return isImmutable(path)
-  const entry = releases.find((each) => each.release === release)
-  const isGone = entry === undefined || entry.status === 'withdrawn' || (entry.dropped && isDataFile(basename(path)))
-  return isImmutable(path) && !isGone
+/** Whether a file went with its release, because that was withdrawn or dropped. */
+export function wentWithRelease(path: string, { releases }: ReleaseIndex): boolean {
+  const entry = releases.find(({ release }) => release === releaseOfPath(path))
+  return entry?.status === 'withdrawn' || (entry?.dropped === true && isDataFile(basename(path)))
 }
 
 function listable(path: string): string {

@@ -11,7 +11,7 @@ import { EVENTS_PATH, SIGNED_SITE } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import { SignedSite } from '../contract/site.ts'
 import { KEY_LOST, UNSIGNED } from '../dataset/checks.ts'
-import { type EventDraft, type KeysInForce, keysInForce, NO_EVENTS, readEvents } from '../release/events.ts'
+import { type EventDraft, type KeysInForce, keysInForce, keysWith, NO_EVENTS, readEvents } from '../release/events.ts'
 import { isSwitching } from './public-folder.ts'
 
 /** How many days a signature lasts by default. */
@@ -104,7 +104,7 @@ export async function checkSigning(publicDir: string, { key, rotateWith, accepte
   const keys = keysInForce(events, EVENTS_PATH)
   const { roles, isSigned } = keys
   if (roles.size === 0) return keys
-  const names = [...roles].filter(([, role]) => role === 'signing').map(([each]) => fingerprintOf(each))
+  const names = keysWith('signing', keys).map(fingerprintOf)
   if (key === undefined) {
     if (!isSigned || accepted.includes(UNSIGNED)) return keys
     throw new BuildError(
@@ -145,7 +145,7 @@ export function describeUnusedKeys({ roles }: KeysInForce, { key, rotateWith, ac
     if (accepted.includes(KEY_LOST))
       notices.push(`--accept ${KEY_LOST} changed nothing: ${key.path} is the key in force`)
   }
-  const recovery = [...roles].filter(([, role]) => role === 'recovery').map(([each]) => each)
+  const recovery = keysWith('recovery', { roles })
   const isRotated = !isInForce && rotateWith !== undefined && !accepted.includes(KEY_LOST)
   const isByRecovery = rotateWith !== undefined && recovery.includes(rotateWith.public)
   if (isRotated && !isByRecovery && key.recovery !== undefined && !recovery.includes(key.recovery)) {
@@ -173,9 +173,9 @@ export function keyEvents({ roles, isSigned }: KeysInForce, signing: Signing): E
   }
   const signedBy = rotateWith?.private
   const retired = (own: KeyRole, kept: PublicKey | undefined) =>
-    [...roles].flatMap(([each, role]): EventDraft[] =>
-      role === own && each !== kept ? [{ kind: 'key_retired', at, key: each, signedBy }] : [],
-    )
+    keysWith(own, { roles })
+      .filter((each) => each !== kept)
+      .map((each): EventDraft => ({ kind: 'key_retired', at, key: each, signedBy }))
   const resumed: EventDraft[] = isSigned ? [] : [{ kind: 'signing_resumed', at }]
   const isByRecovery = rotateWith !== undefined && roles.get(rotateWith.public) === 'recovery'
   const isNew = isByRecovery && key.recovery !== undefined && !roles.has(key.recovery)

@@ -4,8 +4,8 @@ import { BuildError, reasonOf } from '../base/errors.ts'
 import { hashFile, statsIfAny } from '../base/files.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { isCoding } from '../contract/codings.ts'
-import { LATEST_PATH, SIGNATURE_FILES, SIGNED_LIST } from '../contract/published-paths.ts'
-import { filesBelow } from './next-tree.ts'
+import { isSignatureFile, LATEST_PATH, SIGNED_LIST } from '../contract/published-paths.ts'
+import { walkPublished } from './walk.ts'
 
 /** The SHA-256 of each listed file. Throws `BuildError` if the list has other lines, or paths that lead out of its folder. */
 export function parseList(text: string, path: string): ReadonlyMap<string, string> {
@@ -44,7 +44,7 @@ export async function verifyListed(
     SMALL_FILES_AT_ONCE,
   )
   const found = faults.flat()
-  const unlisted = [...filesBelow(root)].filter((path) => !list.has(path) && !isOfList(path))
+  const unlisted = [...walkPublished(root)].map(({ path }) => path).filter((path) => !list.has(path) && !isOfList(path))
   for (const path of unlisted) found.push({ path, fault: 'is not listed' })
   const wrong = found.filter(({ fault }) => fault !== undefined)
   if (wrong.length === 0) return found.map(({ path }) => path)
@@ -65,7 +65,7 @@ async function faultOf(place: string, sha256: string): Promise<string | undefine
 }
 
 function isOfList(path: string): boolean {
-  return SIGNATURE_FILES.some((each) => each === path) || path.startsWith(`${LATEST_PATH}/`)
+  return isSignatureFile(path) || path.startsWith(`${LATEST_PATH}/`)
 }
 
 const NAMED = 5

@@ -10,8 +10,8 @@ import { type VerifyOptions, type VerifySummary, verify } from './verify.ts'
 const ATTEMPTS = 3
 
 /**
- * Verifies a host like `verify`, except the pages of a site that is not signed. Fetches changes again if a release appears meanwhile. Throws `CliError`
- * for an invalid URL, `BuildError` that names the first wrong URL.
+ * Verifies a host like `verify`, except the pages of a site that is not signed. Fetches changes again if a release appears
+ * meanwhile. Throws `CliError` for an invalid URL, `BuildError` that names the first wrong URL.
  */
 export async function verifyUrl(
   url: string,

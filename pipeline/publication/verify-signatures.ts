@@ -16,7 +16,7 @@ import {
 } from '../contract/published-paths.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { SignedSite } from '../contract/site.ts'
-import { type KeysInForce, keysInForce, readEvents, verifyEvents } from '../release/events.ts'
+import { type KeysInForce, keysInForce, keysWith, readEvents, verifyEvents } from '../release/events.ts'
 import { missing } from './compare.ts'
 import { allowedSigners, readSigned } from './signatures.ts'
 import { readTimeStamp } from './time-stamp.ts'
@@ -124,16 +124,12 @@ async function verifyUnsigned(
 }
 
 /** A file and the key in force that signed it. Throws `BuildError` if none did. */
-async function readInForce(
-  root: string,
-  name: string,
-  { roles }: KeysInForce,
-): Promise<{ text: string; signer: string }> {
+async function readInForce(root: string, name: string, keys: KeysInForce): Promise<{ text: string; signer: string }> {
   const path = join(root, name)
   const found = await readSigned(root, name)
   if (found === undefined) throw missing(path)
   const { text, signer } = found
-  const signing = [...roles].flatMap(([key, role]) => (role === 'signing' ? [key as string] : []))
+  const signing: string[] = keysWith('signing', keys)
   if (signer !== undefined && signing.includes(signer)) return { text, signer }
   const what = signer === undefined ? 'has no valid signature' : `is signed by ${fingerprintOf(signer)}`
   throw new BuildError(`${path} ${what}, but the key in force is ${signing.map(fingerprintOf).join(', ')}`)

@@ -6,8 +6,8 @@ import { jsonIfAny } from '../base/json.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { EventChain } from '../contract/events.ts'
 import { ReleaseIndex, type ReleaseName, type Withdrawal } from '../contract/manifest.ts'
-import { EVENTS_PATH, INDEX_PATH, publishedPath, releaseOfPath, SIGNED_LIST } from '../contract/published-paths.ts'
-import { isDataFile } from '../contract/release-files.ts'
+import { EVENTS_PATH, INDEX_PATH, releaseOfPath, SIGNED_LIST } from '../contract/published-paths.ts'
+import { isImmutable, wentWithRelease } from './signed-list.ts'
 
 /** What is published now. */
 interface Published {
@@ -70,17 +70,11 @@ async function verifyFilesSince(
   path: string,
   { root, index }: Published,
 ): Promise<void> {
-  const entries = new Map(index.releases.map((entry) => [entry.release, entry]))
   const hasWithdrawn = index.releases.some(({ status }) => status === 'withdrawn')
-  const mayBeMissing = (file: string) => {
-    const release = releaseOfPath(file)
-    if (release === undefined) return hasWithdrawn
-    const entry = entries.get(release)
-    return (
-      entry?.status === 'withdrawn' || (entry?.dropped === true && isDataFile(file.slice(file.lastIndexOf('/') + 1)))
-    )
-  }
-  const immutable = [...saved].filter(([file]) => ['release', 'revision'].includes(publishedPath(file).cache))
+  // A revision may have gone with the only release that had it.
+  const mayBeMissing = (file: string) =>
+    releaseOfPath(file) === undefined ? hasWithdrawn : wentWithRelease(file, index)
+  const immutable = [...saved].filter(([file]) => isImmutable(file))
   if (immutable.length === 0) {
     throw new CliError(`${path} lists no file of a release: save the ${SIGNED_LIST} at the top, not that of a release`)
   }

@@ -28,6 +28,11 @@ export interface KeysInForce {
   isSigned: boolean
 }
 
+/** The keys in force that have a role. */
+export function keysWith(role: KeyRole, { roles }: Pick<KeysInForce, 'roles'>): PublicKey[] {
+  return [...roles].flatMap(([key, own]) => (own === role ? [key] : []))
+}
+
 /** Undefined if there is no `chain.json`: versions before 0.14.0 made none. Throws `BuildError` if it is broken. */
 export async function readEvents(root: string): Promise<EventChain | undefined> {
   const path = join(root, EVENTS_PATH)
