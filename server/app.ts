@@ -126,7 +126,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const followed = usageFile === undefined ? [releases] : [releases, followKeySpend(usageFile, usage, app.log)]
   const counter = store.isShared ? sharedQuotas(store) : countHere()
   const limits = rateLimits(dependencies.rateLimitSettings ?? NO_RATE_LIMITS, clock, counter)
-  const files = publicFiles(publicDir)
+  const files = publicFiles(publicDir, app.log)
   const frame = siteFrame(publicDir)
   const methods = new KnownMethods()
   const refuseUnrouted = (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void) => {

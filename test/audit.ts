@@ -50,13 +50,18 @@ function list(heading: string, lines: string[]): void {
   if (lines.length > 0) process.stderr.write(`${heading}:\n${lines.join('\n')}\n`)
 }
 
-/** Known vulnerabilities of what the project runs on. Without a network there is a note, and the check passes. */
+/**
+ * Known vulnerabilities of what the project runs on. Where they cannot be asked for, there is a note, and the check passes
+ * unless `ADVISORIES=required`.
+ */
 function audit(): void {
   const words = ['audit', '--omit=dev', '--json', '--fetch-retries=0', '--fetch-timeout=10000']
   const { stdout } = spawnSync('npm', words, { encoding: 'utf8', timeout: LONGEST_WAIT_MS })
   const verdict = judgeAudit(stdout ?? '')
   if (!verdict.known) {
     process.stderr.write(`known vulnerabilities were NOT CHECKED: ${verdict.reason}\n`)
+    const { ADVISORIES } = process.env
+    if (ADVISORIES === 'required') process.exitCode = 1
     return
   }
   list('vulnerabilities of minor severity, or accepted', verdict.noted)

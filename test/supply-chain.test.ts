@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -130,5 +130,15 @@ describe('known vulnerabilities', () => {
     ['{}', 'the report names nothing'],
   ])('are unknown if npm audit prints no report: %s', (text, reason) => {
     expect(judgeAudit(text)).toEqual({ known: false, reason })
+  })
+
+  it.each([
+    ['', 0],
+    ['required', 1],
+  ])('that npm cannot be asked for exit so with ADVISORIES=%s: %i', (ADVISORIES, status) => {
+    const env = { ...process.env, ADVISORIES, npm_config_registry: 'http://127.0.0.1:1' }
+    const audit = spawnSync(process.execPath, ['test/audit.ts'], { cwd: ROOT, env, encoding: 'utf8' })
+    expect(audit.stderr).toContain('NOT CHECKED')
+    expect(audit.status).toBe(status)
   })
 })

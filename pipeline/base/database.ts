@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -291,6 +292,17 @@ export function remedyFor(path: string): string {
 /** A file that is damaged, written by another version of DuckDB, or not a database. */
 export class UnreadableDatabaseError extends BuildError {}
 
+/** Another command has the file open. */
+export class HeldError extends BuildError {
+  /** Who has which file. */
+  readonly holder: string
+
+  constructor(holder: string) {
+    super(`${holder}; try again when it is done`)
+    this.holder = holder
+  }
+}
+
 async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance> {
   return openExclusively(options.path, {
     autoinstall_known_extensions: 'false',
@@ -304,7 +316,7 @@ async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance>
 /** The size of an empty database: three headers of 4096 bytes. */
 export const EMPTY_DATABASE_BYTES = 12_288
 
-/** Opens a database for this process alone. Throws `BuildError` if another has it open, or if it cannot be opened. */
+/** Opens a database for this process alone. Throws `HeldError` if another has it open, `BuildError` if it cannot be opened. */
 export async function openExclusively(
   path: string,
   settings: Record<string, string> = { threads: '1', enable_external_access: 'false' },
@@ -317,12 +329,24 @@ export async function openExclusively(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)
     if (isDuckDbError(error, 'held')) {
-      throw new BuildError(`${meaningOf('held')}: it holds ${path}; try again when it is done`)
+      throw new HeldError(`another ${await holderOf(message)} is running: it holds ${path}`)
     }
     if (isDuckDbError(message.replaceAll(path, ''), 'unreadable'))
       throw new UnreadableDatabaseError(`${path} ${meaningOf('unreadable')}`)
     throw new BuildError(`${path} cannot be opened: ${message}`)
   }
+}
+
+/** The command that has a lock, such as `export (process 1234)`: DuckDB names the process, and Linux its words. */
+async function holderOf(message: string): Promise<string> {
+  const process = /\(PID (\d+)\)/.exec(message)?.[1]
+  if (process === undefined) return 'command'
+  return `${(await commandOf(process)) ?? 'command'} (process ${process})`
+}
+
+async function commandOf(process: string): Promise<string | undefined> {
+  const words = await readFile(`/proc/${process}/cmdline`, 'utf8').catch(() => '')
+  return /\/cli\.ts\0([a-z-]+)\0/.exec(words)?.[1]
 }
 
 function bind(parameters: SqlParameters): Record<string, DuckDBValue> {

@@ -7,7 +7,7 @@ const DUCKDB_ERRORS = {
   // Of any statement.
   lowMemory: [/^Out of Memory Error/, 'out of memory; raise MEMORY_LIMIT'],
   // Of the file of a database.
-  held: [/Could not set lock on file/, 'another build is running'],
+  held: [/Could not set lock on file/, 'another command is running'],
   unreadable: [
     /not a valid DuckDB|not read enough bytes|corrupt|version number|checksum|serializ|WAL/i,
     'is not a readable database',

@@ -9,10 +9,12 @@ import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
 import { section } from './summary.ts'
+import { WAIT, waitForLock } from './wait.ts'
 
 export const archive = new Command('archive')
   .description('Archive all dates before a date: keep their sums for good, so that you may delete their raw logs.')
   .requiredOption('--before <YYYY-MM-DD>', 'the first date not to archive; it must be final, or the first that is not')
+  .option(...WAIT)
   .option('--dry-run', 'say what would be archived; keep nothing')
   .option('--json', 'print what was archived, and all files that may be deleted, as one JSON object on stdout')
   .addHelpText(
@@ -23,14 +25,15 @@ The archive, DATA_DIR/archive, cannot be made again: back it up before you delet
 
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and those of ClickHouse (build --help).`,
   )
-  .action(async ({ before: given, dryRun = false, json = false }) => {
+  .action(async ({ before: given, wait, dryRun = false, json = false }) => {
     const before = parseFlag('--before', UtcDate, given)
     const config = readPipelineConfig()
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
     const summary = await withInterrupt(async (signal) => {
       const { archiveDates: closeDates } = await import('../rollup/archive-dates.ts')
-      return closeDates(config, { now: clock, report, signal, files: realFiles }, { before, dryRun })
+      const effects = { now: clock, report, signal, files: realFiles }
+      return waitForLock(wait, effects, () => closeDates(config, effects, { before, dryRun }))
     })
     say(describe(summary, dryRun))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)

@@ -9,6 +9,7 @@ import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
 import { describeSummary } from './summary.ts'
+import { WAIT, waitForLock } from './wait.ts'
 
 export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')
@@ -30,6 +31,7 @@ export const build = new Command('build')
     'the previous signing key, or the recovery key: it signs for the new key of SIGNING_KEY_FILE',
   )
   .option('--new-chain', 'start a new chain of releases at 1.0.0; the previous one is kept in DATA_DIR/previous-chains')
+  .option(...WAIT)
   .option('--json', 'print the summary as one JSON object on stdout')
   .addHelpText(
     'after',
@@ -39,8 +41,9 @@ CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE, SIGNING_KEY_FILE, SIGNATURE_DAYS,
 Where it is unset and that file does not exist, a synthetic sample is built. A release of
 your own logs needs DATA_DIR/publisher.json.`,
   )
-  .action(({ accept = [], dryRun = false, json = false, reason, note, newChain = false, reread = [], rotateWith }) =>
-    runBuild({ accept, dryRun, json, reason, note, newChain, reread, rotateWith }),
+  .action(
+    ({ accept = [], dryRun = false, json = false, reason, note, newChain = false, reread = [], rotateWith, wait }) =>
+      runBuild({ accept, dryRun, json, wait, reason, note, newChain, reread, rotateWith }),
   )
 
 function collect(name: string, names: readonly string[] = []): string[] {
@@ -52,13 +55,18 @@ function collectDate(text: string, dates: readonly UtcDate[] = []): UtcDate[] {
 }
 
 /** Builds with the settings of the environment. Progress and the summary go to stderr. */
-export async function runBuild({ json, ...options }: BuildOptions & { json: boolean }): Promise<void> {
+export async function runBuild({
+  json,
+  wait,
+  ...options
+}: BuildOptions & { json: boolean; wait: number }): Promise<void> {
   const config = readPipelineConfig()
   const clock = () => new Date()
   const report = createReporter(process.stderr, clock)
   const summary = await withInterrupt(async (signal) => {
     const module = await import('../build.ts')
-    return module.build(config, { now: clock, report, signal, files: realFiles }, options)
+    const effects = { now: clock, report, signal, files: realFiles }
+    return waitForLock(wait, effects, () => module.build(config, effects, options))
   })
   say(describeSummary(summary))
   if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)

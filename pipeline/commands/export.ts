@@ -8,6 +8,7 @@ import { readBase, readRepository } from './copy-address.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
+import { WAIT, waitForLock } from './wait.ts'
 
 export const exportCopy = new Command('export')
   .description('Copy what is published into a folder for a static host. Run it again to bring the copy up to date.')
@@ -25,6 +26,7 @@ export const exportCopy = new Command('export')
     ).choices(['hugging-face'] as const),
   )
   .option('--repo <name>', 'the name of the repository for the card, such as acme/tokens', readRepository)
+  .option(...WAIT)
   .option('--json', 'print what was done as one JSON object on stdout')
   .addHelpText(
     'after',
@@ -35,7 +37,7 @@ alone. A signed site is copied with its signatures, and without files that they 
 again with SIGNING_KEY_FILE. Settings (environment): PUBLIC_DIR, SIGNING_KEY_FILE. How to serve the copy, and what
 --for hugging-face writes: docs/hosting.md.`,
   )
-  .action(async (folder, { symlinks, base, for: host, repo, json = false }) => {
+  .action(async (folder, { symlinks, wait, base, for: host, repo, json = false }) => {
     const hub = host === undefined ? undefined : { repo }
     if (hub === undefined && repo !== undefined) throw new CliError('--repo is for --for hugging-face')
     if (hub !== undefined && !symlinks)
@@ -50,7 +52,8 @@ again with SIGNING_KEY_FILE. Settings (environment): PUBLIC_DIR, SIGNING_KEY_FIL
     const report = createReporter(process.stderr, clock)
     const summary = await withInterrupt(async (signal) => {
       const { exportPublished } = await import('../publication/export.ts')
-      return exportPublished(config, { now: clock, report, signal, files: realFiles }, { folder, symlinks, base, hub })
+      const effects = { now: clock, report, signal, files: realFiles }
+      return waitForLock(wait, effects, () => exportPublished(config, effects, { folder, symlinks, base, hub }))
     })
     say(describe(summary))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)

@@ -1,7 +1,7 @@
-const SIGNALS = ['SIGINT', 'SIGTERM'] as const
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 const EXIT_CODE_INTERRUPTED = 130
 
-/** Runs a command that Ctrl-C can stop: the first SIGINT or SIGTERM aborts the signal, the second ends the process. */
+/** Runs a command that Ctrl-C can stop: the first SIGINT, SIGTERM or SIGHUP aborts, the second ends the process. */
 export async function withInterrupt<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const interrupt = (): void => {

@@ -39,7 +39,7 @@ export const serve = new Command('serve')
 async function buildFirst(config: ServerConfig): Promise<void> {
   const { tryToStart } = await import('../../server/main.ts')
   await tryToStart(config)
-  await (await import('./build.ts')).runBuild({ json: false })
+  await (await import('./build.ts')).runBuild({ json: false, wait: 0 })
 }
 
 /** Reads the settings of the server. Throws `CliError` for wrong ones. */

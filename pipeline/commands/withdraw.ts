@@ -11,6 +11,7 @@ import type { WithdrawDatesSummary } from '../publication/withdraw-dates.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
+import { WAIT, waitForLock } from './wait.ts'
 
 export const withdraw = new Command('withdraw')
   .description(
@@ -22,6 +23,7 @@ export const withdraw = new Command('withdraw')
   .option('--dates <range>', 'with --reason privacy: the dates to take out, such as 2026-03-01..2026-03-07')
   .option('--republish', 'let the next build publish these dates again, from the records that there are then')
   .option('--dry-run', 'say what would happen; change nothing')
+  .option(...WAIT)
   .option('--json', 'print what was done as one JSON object on stdout')
   .addHelpText(
     'after',
@@ -37,11 +39,14 @@ and every other change since then, such as another opt-out or late logs.
 
 Settings (environment): DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, SIGNING_KEY_FILE, SIGNATURE_DAYS, TSA_URL.`,
   )
-  .action(async (release, { reason, dates, republish = false, dryRun = false, json = false }) => {
+  .action(async (release, { reason, dates, wait, republish = false, dryRun = false, json = false }) => {
     const work = chooseWork({ release, reason, dates, republish, dryRun })
     const clock = () => new Date()
     const report = createReporter(process.stderr, clock)
-    const { summary, text } = await withInterrupt((signal) => work({ now: clock, report, signal, files: realFiles }))
+    const { summary, text } = await withInterrupt((signal) => {
+      const effects = { now: clock, report, signal, files: realFiles }
+      return waitForLock(wait, effects, () => work(effects))
+    })
     say(text)
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
   })

@@ -194,6 +194,9 @@ const STATUS_OF_CLIENT_ERROR: Record<string, number> = {
   HPE_HEADER_OVERFLOW: 431,
 }
 
+/** A name, an IPv4 address or an IP literal, with or without a port; also nothing (RFC 9110 § 7.2, RFC 3986 § 3.2.2). */
+const HOST = /^(?:\[[\w:.~!$&'()*+,;=-]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/
+
 /** Rejects with the envelope what Node rejects without: Host headers (RFC 9112 § 3.2), other expectations. */
 export function requireSoundHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
   if (httpVersion !== '1.1') return
@@ -203,6 +206,7 @@ export function requireSoundHead({ rawHeaders, headers, httpVersion }: IncomingM
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++
   }
   if (hosts !== 1) throw new ApiError(400, 'A request must have one Host header')
+  if (!HOST.test(headers.host ?? '')) throw new ApiError(400, 'The Host header must be a host name or an address')
   if (headers.expect !== undefined && !/\b100-continue\b/i.test(headers.expect)) {
     throw new ApiError(417, 'No expectation but 100-continue can be met')
   }

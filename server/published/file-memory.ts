@@ -4,7 +4,7 @@ import { DATASET_PATH } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import { formPathsOf } from './coded-forms.ts'
-import { isUnreachable } from './missing.ts'
+import { isForbidden, isUnreachable } from './missing.ts'
 import { wantedBy } from './public-files.ts'
 
 export interface Sight {
@@ -57,7 +57,7 @@ function sightOf(place: Place): Sight | undefined {
     const parts = [path, ...formPathsOf(path), ...(place.tombstone === undefined ? [] : [place.tombstone])]
     return { path, place, state: [path, ...parts.map(stampOf)].join(' ') }
   } catch (error) {
-    if (isUnreachable(error)) return undefined
+    if (isUnreachable(error) || isForbidden(error)) return undefined
     throw error
   }
 }

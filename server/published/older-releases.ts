@@ -17,8 +17,11 @@ import type { LoadRelease } from './release-loader.ts'
 import { isWithdrawn, withdrawn } from './tombstone.ts'
 
 export interface OlderReleases {
-  /** Undefined if the index does not list the release. Throws 410 if withdrawn, 429 if too many are loading. */
-  find(name: ReleaseName): Promise<Dataset | undefined>
+  /**
+   * Undefined if the index does not list the release. Throws 410 if withdrawn, 429 if too many are loading, for all or for
+   * this caller.
+   */
+  find(name: ReleaseName, caller?: string): Promise<Dataset | undefined>
   /** The newest listed release at or before an instant that is not withdrawn, if any. */
   newestAt(instant: Timestamp): Promise<ReleaseName | undefined>
   /** All listed releases, oldest first. */
@@ -37,6 +40,9 @@ const MOST_BYTES = 64 * 2 ** 20
 /** Each takes about a second, so longer queues get a 429. */
 const MOST_LOADING = 10
 
+/** For one caller, so that others find room in the queue. */
+const MOST_LOADING_EACH = 5
+
 export interface Loaders {
   loadRelease: LoadRelease
   loadHistory: LoadHistory
@@ -46,14 +52,15 @@ export function olderReleases(
   publicDir: string,
   log: FastifyBaseLogger,
   { loadRelease, loadHistory }: Loaders,
-  { mostBytes = MOST_BYTES, mostLoading = MOST_LOADING } = {},
+  { mostBytes = MOST_BYTES, mostLoading = MOST_LOADING, mostLoadingEach = MOST_LOADING_EACH } = {},
 ): OlderReleases {
   const history = followedHistory(publicDir, log, loadHistory)
   // Keyed by entry hash, because a rebuilt dataset may reuse a name.
   const kept = new BoundedCache<Dataset>(mostBytes, ({ bytes }) => bytes)
   const underWay = new Map<string, Promise<Dataset>>()
   const listed = releaseIndex(publicDir)
-  let loading = 0
+  /** The callers of the loads in the queue. */
+  const loading: (string | undefined)[] = []
   let lastLoad: Promise<unknown> = Promise.resolve()
 
   async function load(entry: ReleaseEntry): Promise<Dataset> {
@@ -74,23 +81,24 @@ export function olderReleases(
   }
 
   /** One at a time: loading takes many times the release's size in memory. */
-  function loadInTurn(entry: ReleaseEntry): Promise<Dataset> {
-    if (loading >= mostLoading) {
+  function loadInTurn(entry: ReleaseEntry, caller: string | undefined): Promise<Dataset> {
+    const own = loading.filter((each) => each === caller).length
+    if (loading.length >= mostLoading || own >= mostLoadingEach) {
       // Not 503: load balancers would take the server out of service.
       throw new ApiError(429, 'Too many older releases are being read. Please try again later.')
     }
-    loading++
-    const turn = lastLoad.then(() => load(entry)).finally(() => loading--)
+    loading.push(caller)
+    const turn = lastLoad.then(() => load(entry)).finally(() => loading.splice(loading.indexOf(caller), 1))
     // The caller gets the error; the next load must still run.
     lastLoad = turn.catch(() => undefined)
     return turn
   }
 
   /** From the history in memory, or else from the files of the release. Equal requests share one search. */
-  function findListed(entry: ReleaseEntry): Promise<Dataset> {
+  function findListed(entry: ReleaseEntry, caller: string | undefined): Promise<Dataset> {
     const known = underWay.get(entry.hash)
     if (known !== undefined) return known
-    const search = async () => (await history.find(entry)) ?? kept.get(entry.hash) ?? (await loadInTurn(entry))
+    const search = async () => (await history.find(entry)) ?? kept.get(entry.hash) ?? (await loadInTurn(entry, caller))
     const searching = search().finally(() => underWay.delete(entry.hash))
     underWay.set(entry.hash, searching)
     return searching
@@ -105,12 +113,12 @@ export function olderReleases(
   }
 
   return {
-    async find(name) {
+    async find(name, caller) {
       const [entries, isGone] = await Promise.all([listed(), isWithdrawn(publicDir, name)])
       const entry = entries.find(({ release }) => release === name)
       if (entry === undefined) return undefined
       if (isGone) throw withdrawn(name, { releases: `/${INDEX_PATH}` })
-      return await findListed(entry)
+      return await findListed(entry, caller)
     },
     async newestAt(instant) {
       return await firstStanding((await listed()).filter(({ as_of }) => as_of <= instant).toReversed())

@@ -1,11 +1,12 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import type { FastifyBaseLogger } from 'fastify'
 import type { Coding } from '../../pipeline/contract/codings.ts'
 import { DATASET_PATH, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
 import { formFinder } from './coded-forms.ts'
 import { type DroppedFile, findDropped } from './dropped.ts'
-import { isUnreachable } from './missing.ts'
+import { isForbidden, isUnreachable } from './missing.ts'
 import { fileOpener, type OpenFile } from './open-file.ts'
 import { isWithdrawn } from './tombstone.ts'
 
@@ -25,15 +26,22 @@ export interface Representation extends OpenFile {
 
 export interface PublicFiles {
   find(urlPath: string): Promise<Found>
-  /** Opens what `find` found, in the first of the wished codings that it has. The caller closes the handle. */
-  open(path: string, wished?: readonly Coding[]): Promise<Representation>
+  /**
+   * Opens what `find` found, in the first of the wished codings that it has; undefined if this user may not read it. The
+   * caller closes the handle.
+   */
+  open(path: string, wished?: readonly Coding[]): Promise<Representation | undefined>
 }
 
 const NOTHING: Found = { kind: 'nothing' }
 const INDEX = 'index.html'
 const RELEASES = `${DATASET_PATH}/releases`.split('/')
 
-export function publicFiles(root: string): PublicFiles {
+const MOST_WARNINGS = 1000
+
+/** The files below `root`. `log` gets one warning for each path that this user may not read. */
+export function publicFiles(root: string, log: Pick<FastifyBaseLogger, 'warn'>): PublicFiles {
+  const warned = new Set<string>()
   const open = fileOpener()
   const findForms = formFinder(root, open)
 
@@ -58,23 +66,43 @@ export function publicFiles(root: string): PublicFiles {
     return index?.isFile ? { kind: 'folder' } : NOTHING
   }
 
+  async function openForm(path: string, wished: readonly Coding[]): Promise<Representation> {
+    const plain = await open(path)
+    let forms: Map<Coding, OpenFile>
+    try {
+      forms = await findForms(plain)
+    } catch (error) {
+      await plain.handle.close()
+      throw error
+    }
+    const coding = wished.find((each) => forms.has(each))
+    const form = coding && forms.get(coding)
+    const chosen = form ?? plain
+    for (const each of [plain, ...forms.values()]) if (each !== chosen) await each.handle.close()
+    return { ...chosen, path, hasOther: forms.size > 0, ...(coding === undefined ? {} : { coding }) }
+  }
+
+  /** What `reading` gives, or `otherwise` if this user may not read it. */
+  async function ifAllowed<Result>(reading: Promise<Result>, otherwise: Result): Promise<Result> {
+    try {
+      return await reading
+    } catch (error) {
+      if (!isForbidden(error)) throw error
+      warnOnce(error as NodeJS.ErrnoException)
+      return otherwise
+    }
+  }
+
+  function warnOnce({ path = root, code }: NodeJS.ErrnoException): void {
+    // Clients choose the names in a folder that cannot be read.
+    if (warned.has(path) || warned.size >= MOST_WARNINGS) return
+    warned.add(path)
+    log.warn({ path, code }, 'the server may not read this file, and answers 404 for it')
+  }
+
   return {
-    find,
-    async open(path, wished = []) {
-      const plain = await open(path)
-      let forms: Map<Coding, OpenFile>
-      try {
-        forms = await findForms(plain)
-      } catch (error) {
-        await plain.handle.close()
-        throw error
-      }
-      const coding = wished.find((each) => forms.has(each))
-      const form = coding && forms.get(coding)
-      const chosen = form ?? plain
-      for (const each of [plain, ...forms.values()]) if (each !== chosen) await each.handle.close()
-      return { ...chosen, path, hasOther: forms.size > 0, ...(coding === undefined ? {} : { coding }) }
-    },
+    find: (urlPath) => ifAllowed(find(urlPath), NOTHING),
+    open: (path, wished = []) => ifAllowed<Representation | undefined>(openForm(path, wished), undefined),
   }
 }
 

@@ -15,6 +15,8 @@ export interface Needs {
   table: Table
   /** Also its authors. */
   authors?: boolean
+  /** Who asks. Each caller has a share of the queue for older releases. */
+  caller?: string
 }
 
 /**
@@ -33,8 +35,8 @@ export function releaseFinder(releases: CurrentRelease, older: OlderReleases): F
     return found
   }
 
-  async function findNamed(name: ReleaseName): Promise<Dataset> {
-    const found = await older.find(name)
+  async function findNamed(name: ReleaseName, { caller }: Needs): Promise<Dataset> {
+    const found = await older.find(name, caller)
     if (found === undefined) throw noRelease(name)
     return found
   }
@@ -45,13 +47,13 @@ export function releaseFinder(releases: CurrentRelease, older: OlderReleases): F
     const isCurrent = current !== undefined && current.as_of <= asOf && current.release >= (listed ?? '')
     if (isCurrent) return await findCurrent(needs)
     if (listed === undefined) throw noRelease(`at or before ${asOf}`)
-    return await findNamed(listed)
+    return await findNamed(listed, needs)
   }
 
   async function find(requested: RequestedRelease, needs: Needs): Promise<Dataset> {
     if (requested?.includes('-')) return await findAt(toTimestamp(new Date(requested)), needs)
     const isCurrent = requested === undefined || requested === releases.dataset()?.manifest.release
-    return isCurrent ? await findCurrent(needs) : await findNamed(requested)
+    return isCurrent ? await findCurrent(needs) : await findNamed(requested, needs)
   }
 
   async function findWithTable(requested: RequestedRelease, needs: Needs): Promise<Dataset> {

@@ -199,7 +199,12 @@ describe('an export', () => {
     // In a process of its own: DuckDB lets one process open a file twice.
     const { code, stderr } = await runProcess(['export', await newTarget()], settings(workspace, ''))
     await lock.release()
-    expect([code, stderr]).toEqual([1, expect.stringContaining('another build is running')])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /another command \(process \d+\) is running: it holds .*; try again when it is done, or wait for it with --wait 10m/,
+      ),
+    ])
     await expect(exportFrom(await newWorkspace(), await newTarget())).rejects.toThrow(/holds no release/)
     await mkdir(join(workspace.publicDir, '.staging'))
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/was left by a build that was stopped/)

@@ -35,7 +35,7 @@ it('writes no page when nothing has changed, and no link to a file that is gone 
   await buildIn(workspace, '2025-03-10T14:00:00Z')
   const file = { release: dropped, name: 'rankings-weekly.csv', table: 'weekly' }
   const path = `/${releasePath(dropped)}/${file.name}`
-  expect(await publicFiles(publicDir).find(path)).toEqual({ kind: 'dropped', file })
+  expect(await publicFiles(publicDir, { warn: () => {} }).find(path)).toEqual({ kind: 'dropped', file })
   // The page of a release never changes: its list of files stays.
   const isOwn = (name: string) => !name.startsWith(`${DATASET_PATH}/`) && name.endsWith('.html')
   for (const name of (await readdir(publicDir, { recursive: true })).filter(isOwn)) {

@@ -90,7 +90,7 @@ describe('two builds at once', () => {
     const other = await lock(join(workspace.publicDir, '.lock'))
     // In another process: this one may open a file again that it has locked.
     const { code, stderr } = await runProcess(['build'], settings(workspace, AS_OF))
-    expect(stderr).toMatch(/another build is running/)
+    expect(stderr).toMatch(/another command \(process \d+\) is running/)
     expect(code).toBe(1)
     await other.release()
     expect((await buildIn(workspace)).outcome).toBe('released')
@@ -113,7 +113,7 @@ describe('two builds at once', () => {
     try {
       for (const words of [['build'], ['archive', '--before', '2025-03-03']]) {
         const { code, stderr } = await runProcess(words, settings(workspace, '2025-03-10T13:00:00Z'))
-        expect([code, stderr]).toEqual([1, expect.stringMatching(/another build|already running|in use/i)])
+        expect([code, stderr]).toEqual([1, expect.stringMatching(/another command \(process \d+\) is running/)])
         expect(stderr).not.toMatch(/^\s+at /m)
       }
     } finally {

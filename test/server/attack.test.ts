@@ -121,6 +121,23 @@ describe('paths', () => {
     expect([answer.status, answer.body]).toEqual([200, 'public'])
   })
 
+  test.each([
+    ['', 200],
+    ['a', 200],
+    ['a_b.example:8080', 200],
+    ['127.0.0.1:80', 200],
+    ['[::1]:8080', 200],
+    ['a b', 400],
+    ['a/b', 400],
+    ['a:b', 400],
+    ['[::1', 400],
+    ['a@b', 400],
+    ['bü', 400],
+  ])('with the host "%s" get %i', async (host, status) => {
+    const { ask } = await site()
+    expect((await ask(`GET /folder/ HTTP/1.1\r\nHost: ${host}`)).status).toBe(status)
+  })
+
   test('in an absolute URL are paths of this server, whatever its host', async () => {
     const { ask } = await site()
     for (const path of ['/folder/inner/file.txt', '/', '']) {

@@ -15,7 +15,10 @@ const FIRST = '20250104T000000Z'
 const SECOND = '20250105T000000Z'
 const WINDOW = { start_date: '2025-01-01', end_date: '2025-01-31' }
 
-async function published(limits: { mostBytes?: number; mostLoading?: number } = {}, load = loadReleaseHere) {
+async function published(
+  limits: { mostBytes?: number; mostLoading?: number; mostLoadingEach?: number } = {},
+  load = loadReleaseHere,
+) {
   const publicDir = await temporaryFolder()
   await publish(publicDir, sampleRows({ days: 3 }), { asOf: '2025-01-04T00:00:00Z' })
   await publish(publicDir, sampleRows({ days: 4 }), { asOf: '2025-01-05T00:00:00Z' })
@@ -50,7 +53,7 @@ test('finds a release by its name, and reads it once', async () => {
 
 test('reads a release once for many requests at a time', async () => {
   const { releases, loaded } = await published()
-  const found = await Promise.all([FIRST, SECOND, FIRST, FIRST].map(releases.find))
+  const found = await Promise.all([FIRST, SECOND, FIRST, FIRST].map((name) => releases.find(name)))
   expect(new Set(found.map((dataset) => dataset?.manifest)).size).toBe(2)
   expect(loaded().toSorted()).toEqual([FIRST, SECOND])
 })
@@ -58,7 +61,7 @@ test('reads a release once for many requests at a time', async () => {
 test('refuses a request with 429 when too many releases are being loaded', async () => {
   const { load, begun, letGo } = heldLoads()
   const { releases } = await published({ mostLoading: 1 }, load)
-  const waiting = [FIRST, FIRST].map(releases.find)
+  const waiting = [FIRST, FIRST].map((name) => releases.find(name))
   await begun
   const [refused] = await Promise.allSettled([releases.find(SECOND)])
   letGo()
@@ -66,6 +69,19 @@ test('refuses a request with 429 when too many releases are being loaded', async
   expect([first?.status, again?.status]).toEqual(['fulfilled', 'fulfilled'])
   expect(second).toMatchObject({ status: 'rejected', reason: { status: 429 } })
   expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
+})
+
+test('refuses only the caller who fills the queue', async () => {
+  const { load, begun, letGo } = heldLoads()
+  const { releases } = await published({ mostLoadingEach: 1 }, load)
+  const first = releases.find(FIRST, 'one')
+  await begun
+  const [refused] = await Promise.allSettled([releases.find(SECOND, 'one')])
+  const other = releases.find(SECOND, 'two')
+  letGo()
+  expect(refused).toMatchObject({ status: 'rejected', reason: { status: 429 } })
+  expect([await first, await other].map((found) => found?.manifest.release)).toEqual([FIRST, SECOND])
+  expect((await releases.find(SECOND, 'one'))?.manifest.release).toBe(SECOND)
 })
 
 test('keeps no more releases than fit into its memory', async () => {
@@ -142,7 +158,7 @@ describe('with a history', () => {
     await drop(publicDir, FIRST)
     await writeIndex(publicDir)
     const asked = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? FIRST : SECOND))
-    const found = await Promise.all(asked.map(releases.find))
+    const found = await Promise.all(asked.map((name) => releases.find(name)))
     expect(found.map((dataset) => dataset?.manifest.release)).toEqual(asked)
     expect(found[0]?.answer('daily', WINDOW, 'ndjson').pieces.join('').split('\n')).toHaveLength(3 * 51 + 1)
     expect(messages()).toEqual(['history loaded'])

@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import type { Coding } from '../../pipeline/contract/codings.ts'
 import { publicFiles } from '../../server/published/public-files.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
+
+const log = { warn: () => {} }
 
 async function site() {
   const parent = await temporaryFolder()
@@ -20,7 +23,20 @@ async function site() {
   await symlink('.hidden', join(root, 'to-hidden'))
   await symlink('loop', join(root, 'loop'))
   await symlink('docs', join(root, 'latest'))
-  return { root, files: publicFiles(root) }
+  return { root, files: readable(root) }
+}
+
+/** The files below `root`, all of which this user may read. */
+function readable(root: string) {
+  const files = publicFiles(root, log)
+  return {
+    find: files.find,
+    async open(path: string, wished?: readonly Coding[]) {
+      const file = await files.open(path, wished)
+      if (file === undefined) throw new Error(`${path} may not be read`)
+      return file
+    },
+  }
 }
 
 test.each([
@@ -75,8 +91,8 @@ test('finds files with spaces, percent signs and letters beyond ASCII in their n
 test('accepts a PUBLIC_DIR that is a symlink or missing', async () => {
   const { root } = await site()
   await symlink(root, `${root}-link`)
-  expect(await publicFiles(`${root}-link`).find('/data.csv')).toMatchObject({ kind: 'file' })
-  expect(await publicFiles(`${root}-none`).find('/data.csv')).toEqual({ kind: 'nothing' })
+  expect(await publicFiles(`${root}-link`, log).find('/data.csv')).toMatchObject({ kind: 'file' })
+  expect(await publicFiles(`${root}-none`, log).find('/data.csv')).toEqual({ kind: 'nothing' })
 })
 
 test('gives the target of a link as an encoded URL path', async () => {
@@ -124,7 +140,7 @@ test.each(['', '{"release":', '{}'])('makes the tag from the bytes when the mani
   const before = await files.open(join(folder, 'rankings-daily.csv'))
   if (manifest === '') await rm(join(folder, 'manifest.json'))
   else await writeFile(join(folder, 'manifest.json'), manifest)
-  const after = await publicFiles(root).open(join(folder, 'rankings-daily.csv'))
+  const after = await readable(root).open(join(folder, 'rankings-daily.csv'))
   expect(after.etag).toBe(before.etag)
   for (const { handle } of [before, after]) await handle.close()
 })
@@ -148,4 +164,31 @@ test('a release that has lost one data file was not dropped; one without any was
   expect(await files.find(path)).toEqual({ kind: 'nothing' })
   await rm(join(root, FOLDER, 'releases', release, 'rankings-daily.ndjson.gz'))
   expect(await files.find(path)).toMatchObject({ kind: 'dropped', file: { release } })
+})
+
+/** Runs `work` as a user whom modes bind; they do not bind root. */
+async function asNobody<Result>(work: () => Promise<Result>): Promise<Result> {
+  const isRoot = process.geteuid?.() === 0
+  if (isRoot) process.seteuid?.(65_534)
+  try {
+    return await work()
+  } finally {
+    if (isRoot) process.seteuid?.(0)
+  }
+}
+
+test('finds nothing that this user may not read, and logs each path once', async () => {
+  const { root } = await site()
+  await chmod(join(root, '..'), 0o755)
+  await chmod(join(root, 'data.csv'), 0)
+  await chmod(join(root, 'docs'), 0)
+  const warn = vi.fn()
+  const files = publicFiles(root, { warn })
+  await asNobody(async () => {
+    for (let round = 0; round < 2; round++) {
+      expect(await files.find('/docs/index.html')).toEqual({ kind: 'nothing' })
+      expect(await files.open(join(root, 'data.csv'))).toBeUndefined()
+    }
+  })
+  expect(warn.mock.calls.map(([{ path }]) => path)).toEqual([join(root, 'docs/index.html'), join(root, 'data.csv')])
 })

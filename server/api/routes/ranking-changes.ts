@@ -7,6 +7,7 @@ import { prefersGzip } from '../../published/negotiation.ts'
 import type { FindRelease } from '../../published/requested-release.ts'
 import { queryParameter, requiredParameter } from '../../schemas/combinators.ts'
 import { Period, ReleaseOrInstant } from '../../schemas/rankings.ts'
+import { callerOf } from '../caller.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 import { RankingsDailyQuery } from './rankings-daily.ts'
 import { sendRanking } from './send-ranking.ts'
@@ -39,7 +40,7 @@ export function rankingChanges(app: FastifyInstance, { findRelease }: { findRele
     async handler(request, reply) {
       const { query, headers } = request
       const period = query.period ?? 'day'
-      const needs = { table: TABLE_OF[period] }
+      const needs = { table: TABLE_OF[period], caller: callerOf(request).id }
       const [from, to] = [await findRelease(query.from, needs), await findRelease(query.to, needs)]
       const format = query.format ?? preferredFormat(headers.accept)
       const coding = prefersGzip(headers['accept-encoding']) ? 'gzip' : 'identity'

@@ -11,6 +11,7 @@ import { needsAuthors, selectedAnswers } from '../../published/selected-answers.
 import { windowResolver } from '../../published/windows.ts'
 import { queryParameter } from '../../schemas/combinators.ts'
 import { Period, ReleaseOrInstant } from '../../schemas/rankings.ts'
+import { callerOf } from '../caller.ts'
 import type { PathPrefix } from '../service-links.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 import { SELECTION_PARAMETERS, selectionOf } from './selection-parameters.ts'
@@ -76,7 +77,7 @@ export function rankingsDaily(
         return sendRanking(request, reply, answer)
       }
       const authors = selection !== undefined && needsAuthors(selection)
-      const dataset = findRelease(query.as_of, { ...asked, authors })
+      const dataset = findRelease(query.as_of, { ...asked, authors, caller: callerOf(request).id })
       const sent = dataset instanceof Promise ? dataset.then(sendFrom) : sendFrom(dataset)
       return sent instanceof Promise ? sent.then(() => reply) : sent
     },

@@ -75,6 +75,7 @@ export function staticFiles(app: FastifyInstance, options: StaticFiles): void {
       return reply.redirect(`${prefix}${path}/${query === undefined ? '' : `?${query}`}`, 301)
     }
     const file = await files.open(found.path, codings)
+    if (file === undefined) return await refuse(request, reply, { path, found: { kind: 'nothing' } })
     const answer = describeFile(path, file, { location: found.location, isSynthetic: synthetic })
     if (path === '/') Object.assign(answer.headers, { link: serviceLinks(prefix) })
     if (file.size > LARGEST_SMALL_FILE) return await sendLarge(request, reply, answer, file)

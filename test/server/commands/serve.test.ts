@@ -25,15 +25,18 @@ async function serve(lines: number, ...flags: string[]): Promise<ServerProcess> 
 const firstWords = ({ lines }: ServerProcess) => lines.map((line) => line.split(' ')[0])
 const records = ({ log }: ServerProcess) => log.map((line) => JSON.parse(line) as Record<string, unknown>)
 
-test.each(['SIGTERM', 'SIGINT'] as const)('serves until %s, and prints three lines to stdout', async (signal) => {
-  const server = await serve(3)
-  expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
-  server.signal(signal)
-  expect(await server.ended).toEqual({ code: 0, signal: null })
-  expect(firstWords(server)).toEqual(['listening', 'key', 'try'])
-  expect(records(server).every(({ level }) => Number(level) >= 30)).toBe(true)
-  expect(server.log.join()).not.toContain(server.lines[1]?.slice('key sk-tb-v1-'.length))
-})
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'serves until %s, and prints three lines to stdout',
+  async (signal) => {
+    const server = await serve(3)
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    server.signal(signal)
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    expect(firstWords(server)).toEqual(['listening', 'key', 'try'])
+    expect(records(server).every(({ level }) => Number(level) >= 30)).toBe(true)
+    expect(server.log.join()).not.toContain(server.lines[1]?.slice('key sk-tb-v1-'.length))
+  },
+)
 
 test('--host wins over the default, and off loopback no key is printed', async () => {
   const server = await serve(1, '--host', '0.0.0.0')

@@ -1,0 +1,53 @@
+import { setTimeout } from 'node:timers/promises'
+import { z } from 'zod'
+import { HeldError } from '../base/database.ts'
+import type { Effects } from '../base/effects.ts'
+import { BuildError } from '../base/errors.ts'
+import { parseFlag } from '../base/json.ts'
+
+const SECONDS_OF: Record<string, number> = { s: 1, m: 60, h: 3600 }
+const PAUSE_MS = 1000
+
+const Duration = z
+  .string()
+  .regex(/^\d{1,6}[smh]$|^0$/, { error: 'must be a number of seconds, minutes or hours, such as 90s, 10m or 2h' })
+  .transform((text) => Number.parseInt(text, 10) * (SECONDS_OF[text.slice(-1)] ?? 0) * 1000)
+
+/** The option of all commands that lock the data or the public folder. */
+export const WAIT = [
+  '--wait <time>',
+  'wait so long for another command that is running, such as 10m',
+  readWait,
+  0,
+] as const
+
+function readWait(text: string): number {
+  return parseFlag('--wait', Duration, text)
+}
+
+/**
+ * Runs `work`, again and again for `waitMs` while another command holds its lock. Throws
+ * `BuildError` when the time is over, `AbortError` if interrupted.
+ */
+export async function waitForLock<Result>(
+  waitMs: number,
+  { now, report, signal }: Pick<Effects, 'now' | 'report' | 'signal'>,
+  work: () => Promise<Result>,
+  pause: (ms: number) => Promise<unknown> = (ms) => setTimeout(ms, undefined, { signal }),
+): Promise<Result> {
+  const deadline = now().getTime() + waitMs
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof HeldError)) throw error
+      if (now().getTime() >= deadline) throw new BuildError(`${error.message}${remedy(waitMs)}`, { cause: error })
+      if (isFirst) report({ kind: 'notice', message: `${error.holder}; waiting until it is done` })
+    }
+    await pause(PAUSE_MS)
+  }
+}
+
+function remedy(waitMs: number): string {
+  return waitMs === 0 ? ', or wait for it with --wait 10m' : ': the time of --wait is over'
+}
