@@ -226,7 +226,7 @@ describe('GET /docs', () => {
   test('repeats nothing of the request, and shows examples for a shell', async () => {
     const { app } = await testApp()
     const { body } = await app.inject('/docs')
-    expect((await app.inject({ url: '/docs?x=<b>', headers: { host: `"><script>'x` } })).body).toBe(body)
+    expect((await app.inject({ url: '/docs?x=<b>', headers: { host: 'evil.example' } })).body).toBe(body)
     const url = 'http://127.0.0.1:8080/api/v1/key'
     expect(body).toContain(`curl -sS &quot;${url}&quot; \\\n  -H &quot;Authorization: Bearer $TOKENBOARD_KEY&quot;`)
     for (const language of ['curl', 'Python', 'JavaScript', 'R', 'Go'])

@@ -1,12 +1,12 @@
 /**
- * What docs/operations.md gives to copy, and the image of the Dockerfile, both as far as they can be run here: the lines of
+ * What docs/operations.md and deploy/ give to copy, and the image of the Dockerfile, both as far as they can be run here: the lines of
  * cron and of the CI workflow in a fresh clone, the systemd units by systemd's own check, the steps of the image by hand.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, globSync, readFileSync } from 'node:fs'
 import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writePublisher } from '../support/publisher.ts'
 import { cloneProject, environment, type Finished, finish, run } from './clone.ts'
@@ -25,6 +25,11 @@ function block(language: string, part: string): string {
   const found = blocks(language).find((text) => text.includes(part))
   if (found === undefined) throw new Error(`docs/operations.md has no block of ${language} with ${part}`)
   return found
+}
+
+/** A file of deploy/, by its path in the project. */
+function deployed(path: string): string {
+  return readFileSync(join(REPOSITORY, path), 'utf8')
 }
 
 let folder: string
@@ -46,17 +51,11 @@ async function writeSources(into: string, days: readonly string[]): Promise<void
 }
 
 describe('systemd', () => {
-  const units = blocks('ini').map((text) => ({ name: /tokenboard[\w.-]+/.exec(text)?.[0] ?? '', text }))
+  const units = globSync('deploy/systemd/*', { cwd: REPOSITORY })
+    .toSorted()
+    .map((path) => ({ name: basename(path), text: deployed(path) }))
 
-  it('has three documented units', () => {
-    expect(units.map(({ name }) => name)).toEqual([
-      'tokenboard-build.service',
-      'tokenboard-build.timer',
-      'tokenboard.service',
-    ])
-  })
-
-  it('finds no fault in the units, and both services confined', async ({ skip }) => {
+  it('finds no fault in the units, and all services confined', async ({ skip }) => {
     if (!isInstalled('systemd-analyze', '--version')) {
       skipLoudly(skip, 'systemd-analyze is not installed, so the units were not verified')
     }
@@ -80,6 +79,7 @@ describe('systemd', () => {
         expect(reference).toContain(`\`${name}\``)
     }
     expect(units.flatMap(({ text }) => [...text.matchAll(/cli\.ts (\w+)/g)].map(([, command]) => command))).toEqual([
+      'store',
       'build',
       'serve',
     ])
@@ -124,7 +124,7 @@ describe('in a fresh clone', () => {
   afterAll(() => rm(dirname(clone), { recursive: true, force: true }))
 
   it('the workflow builds each day from what it kept, on runners that keep nothing', async () => {
-    const workflow = block('yaml', 'name: dataset')
+    const workflow = deployed('deploy/github-pages.yml')
     const steps = [...workflow.matchAll(/^ +run: (?:\|\n((?: {10}.*\n)+)|(.*)\n)/gm)].map(
       ([, many, one]) => many ?? one ?? '',
     )
@@ -152,7 +152,8 @@ describe('in a fresh clone', () => {
 
   it('the cron line is silent on success, and prints what a failed build said', async () => {
     const line =
-      /^12 0 \* \* \* tokenboard cd \/opt\/tokenboard && (.*)$/m.exec(block('cron', 'MAILTO'))?.[1] ?? 'false'
+      /^12 0 \* \* \* tokenboard cd \/opt\/tokenboard && (.*)$/m.exec(deployed('deploy/tokenboard.cron'))?.[1] ??
+      'false'
     const well = await shell(line, { AS_OF: '2025-03-10T13:00:00Z' })
     expect(well).toEqual({ code: 0, stdout: '', stderr: '' })
     const summary = JSON.parse((await readFile(join(clone, 'data/builds.ndjson'), 'utf8')).trimEnd())
