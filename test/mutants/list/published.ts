@@ -242,6 +242,22 @@ export const published: Mutant[] = [
     tests: ['test/server/older-releases.test.ts'],
   },
   {
+    name: 'queue-without-callers',
+    promise: 'Other keys are still served while one key fills its share of the queue.',
+    file: 'server/api/routes/rankings-daily.ts',
+    find: 'caller: callerOf(request).id',
+    replace: "caller: callerOf(request) && 'all'",
+    tests: ['test/server/routes/rankings-daily.test.ts'],
+  },
+  {
+    name: 'unreadable-file-fails',
+    promise: 'A file that the server may not read is 404.',
+    file: 'server/published/missing.ts',
+    find: "['EACCES', 'EPERM']",
+    replace: "['EPERM']",
+    tests: ['test/server/public-files.test.ts'],
+  },
+  {
     name: 'history-of-yesterday',
     promise: 'A dropped release is found as soon as the history has it.',
     file: 'server/published/followed-history.ts',
