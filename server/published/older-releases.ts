@@ -57,7 +57,8 @@ export function olderReleases(
   const history = followedHistory(publicDir, log, loadHistory)
   // Keyed by entry hash, because a rebuilt dataset may reuse a name.
   const kept = new BoundedCache<Dataset>(mostBytes, ({ bytes }) => bytes)
-  const underWay = new Map<string, Promise<Dataset>>()
+  const searches = new Map<string, Promise<Dataset | undefined>>()
+  const loads = new Map<string, Promise<Dataset>>()
   const listed = releaseIndex(publicDir)
   /** The callers of the loads in the queue. */
   const loading: (string | undefined)[] = []
@@ -94,14 +95,13 @@ export function olderReleases(
     return turn
   }
 
-  /** From the history in memory, or else from the files of the release. Equal requests share one search. */
-  function findListed(entry: ReleaseEntry, caller: string | undefined): Promise<Dataset> {
-    const known = underWay.get(entry.hash)
-    if (known !== undefined) return known
-    const search = async () => (await history.find(entry)) ?? kept.get(entry.hash) ?? (await loadInTurn(entry, caller))
-    const searching = search().finally(() => underWay.delete(entry.hash))
-    underWay.set(entry.hash, searching)
-    return searching
+  /**
+   * From the history in memory, or else from the files of the release. Equal requests share the search and the load, but not
+   * a refusal: each caller has a share of the queue.
+   */
+  async function findListed(entry: ReleaseEntry, caller: string | undefined): Promise<Dataset> {
+    const inHistory = await sharing(searches, entry.hash, () => history.find(entry))
+    return inHistory ?? kept.get(entry.hash) ?? (await sharing(loads, entry.hash, () => loadInTurn(entry, caller)))
   }
 
   /** The index may still list a release as standing, right after its tombstone was written. */
@@ -131,6 +131,19 @@ export function olderReleases(
     dois: publishedDois(publicDir),
     stop: history.stop,
   }
+}
+
+/** The work that is under way under a name, or else new work. Nothing is under way if `start` throws. */
+function sharing<Result>(
+  underWay: Map<string, Promise<Result>>,
+  name: string,
+  start: () => Promise<Result>,
+): Promise<Result> {
+  const known = underWay.get(name)
+  if (known !== undefined) return known
+  const work = start().finally(() => underWay.delete(name))
+  underWay.set(name, work)
+  return work
 }
 
 /** The releases of `releases/index.json`, oldest first. None without an index. */

@@ -84,6 +84,18 @@ test('refuses only the caller who fills the queue', async () => {
   expect((await releases.find(SECOND, 'one'))?.manifest.release).toBe(SECOND)
 })
 
+test('a caller who asks for the same release at the same time is not refused with the one who fills the queue', async () => {
+  const { load, begun, letGo } = heldLoads()
+  const { releases } = await published({ mostLoadingEach: 1 }, load)
+  const first = releases.find(FIRST, 'one')
+  await begun
+  const [own, other] = [Promise.allSettled([releases.find(SECOND, 'one')]), releases.find(SECOND, 'two')]
+  const [refused] = await own
+  letGo()
+  expect(refused).toMatchObject({ status: 'rejected', reason: { status: 429 } })
+  expect([await first, await other].map((found) => found?.manifest.release)).toEqual([FIRST, SECOND])
+})
+
 test('keeps no more releases than fit into its memory', async () => {
   const { releases, loaded } = await published({ mostBytes: 1 })
   for (const name of [FIRST, FIRST, SECOND, FIRST]) await releases.find(name)

@@ -237,7 +237,7 @@ export const published: Mutant[] = [
     name: 'queue-for-what-the-history-has',
     promise: 'No release is read for `as_of` if the history has it, and none waits for another.',
     file: 'server/published/older-releases.ts',
-    find: '(await history.find(entry)) ?? kept.get(entry.hash)',
+    find: 'inHistory ?? kept.get(entry.hash)',
     replace: 'kept.get(entry.hash)',
     tests: ['test/server/older-releases.test.ts'],
   },
