@@ -26,7 +26,8 @@ export function formPathsOf(path: string): string[] {
 /** Opens the compressed forms of an open file, those that hold its bytes. The caller closes their handles. */
 export type FindForms = (file: OpenFile) => Promise<Map<Coding, OpenFile>>
 
-export function formFinder(root: string, open: (path: string) => Promise<OpenFile>): FindForms {
+/** `open` gives undefined for a form that may not be read. Such a form is left out. */
+export function formFinder(root: string, open: (path: string) => Promise<OpenFile | undefined>): FindForms {
   const tagOfText = remembered<string | undefined>(MOST_REMEMBERED_FORMS)
 
   /** A release lists its gzip. Other files have forms that a build wrote, and a copy may have mixed up. */

@@ -43,7 +43,7 @@ const MOST_WARNINGS = 1000
 export function publicFiles(root: string, log: Pick<FastifyBaseLogger, 'warn'>): PublicFiles {
   const warned = new Set<string>()
   const open = fileOpener()
-  const findForms = formFinder(root, open)
+  const findForms = formFinder(root, (path) => ifAllowed<OpenFile | undefined>(open(path), undefined))
 
   /** What is not there: a data file of a dropped release, or nothing. */
   async function findMissing(segments: string[], release: ReleaseName | undefined): Promise<Found> {

@@ -227,6 +227,9 @@ describe('GET /docs', () => {
     const { app } = await testApp()
     const { body } = await app.inject('/docs')
     expect((await app.inject({ url: '/docs?x=<b>', headers: { host: 'evil.example' } })).body).toBe(body)
+    const refused = await app.inject({ url: '/docs', headers: { host: `"><script>'x` } })
+    expect(refused.statusCode).toBe(400)
+    expect(refused.body).not.toContain('<script>')
     const url = 'http://127.0.0.1:8080/api/v1/key'
     expect(body).toContain(`curl -sS &quot;${url}&quot; \\\n  -H &quot;Authorization: Bearer $TOKENBOARD_KEY&quot;`)
     for (const language of ['curl', 'Python', 'JavaScript', 'R', 'Go'])

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { chmod, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { expect, test, vi } from 'vitest'
 import type { Coding } from '../../pipeline/contract/codings.ts'
 import { publicFiles } from '../../server/published/public-files.ts'
@@ -191,4 +192,22 @@ test('finds nothing that this user may not read, and logs each path once', async
     }
   })
   expect(warn.mock.calls.map(([{ path }]) => path)).toEqual([join(root, 'docs/index.html'), join(root, 'data.csv')])
+})
+
+test('opens a file without a compressed form that this user may not read', async () => {
+  const { root } = await site()
+  await chmod(join(root, '..'), 0o755)
+  const page = join(root, 'docs/index.html')
+  await writeFile(`${page}.gz`, gzipSync('public/docs/index.html'))
+  const warn = vi.fn()
+  const files = publicFiles(root, { warn })
+  const whole = await files.open(page, ['gzip'])
+  await whole?.handle.close()
+  expect(whole?.coding).toBe('gzip')
+  await chmod(`${page}.gz`, 0)
+  const plain = await asNobody(() => files.open(page, ['gzip']))
+  await plain?.handle.close()
+  expect(plain).toMatchObject({ path: page, hasOther: false })
+  expect(plain?.coding).toBeUndefined()
+  expect(warn.mock.calls.map(([{ path }]) => path)).toEqual([`${page}.gz`])
 })
