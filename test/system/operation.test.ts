@@ -1,6 +1,7 @@
 /**
- * What docs/operations.md and deploy/ give to copy, and the image of the Dockerfile, both as far as they can be run here: the lines of
- * cron and of the CI workflow in a fresh clone, the systemd units by systemd's own check, the steps of the image by hand.
+ * What docs/operations.md and deploy/ give to copy, and the image of the Dockerfile, as far as they can be run here: the lines
+ * of cron, of the CI workflow and of the backup in a fresh clone, the systemd units by systemd's own check, the steps of the
+ * image by hand.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, globSync, readFileSync } from 'node:fs'
@@ -162,6 +163,25 @@ describe('in a fresh clone', () => {
     expect(summary.records).toMatchObject({ rejected: expect.any(Object), withheld: expect.any(Array) })
     const ill = await shell(line, { SOURCES: 'config/none.json' })
     expect(ill.stdout).toMatch(/there is no file/)
+  })
+
+  it('the backup unit copies the store that secrets.env names, and says what to use for PostgreSQL', async () => {
+    const settingsOf = (unit: string) => /^EnvironmentFile=.*$/m.exec(deployed(`deploy/systemd/${unit}`))?.[0]
+    expect(settingsOf('tokenboard-backup.service')).toBe(settingsOf('tokenboard.service'))
+    const [, words = ''] =
+      /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(deployed('deploy/systemd/tokenboard-backup.service')) ?? []
+    const backups = join(folder, 'backups')
+    await mkdir(backups)
+    const lines = words.replaceAll('%%', '%').replaceAll('/var/lib/tokenboard/backups', backups)
+    const elsewhere = { DATABASE_URL: `sqlite:${join(folder, 'elsewhere.sqlite')}` }
+    expect((await shell('make key', elsewhere)).code).toBe(0)
+    expect(await shell(lines, elsewhere)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('copied the store'),
+    })
+    expect(await readdir(backups)).toEqual([expect.stringMatching(/^store-\d{8}T\d{6}Z\.sqlite$/)])
+    const refused = await shell(lines, { DATABASE_URL: 'postgres://tokenboard@127.0.0.1:1/tokenboard' })
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('pg_dump') })
   })
 
   it('the documented lines withdraw a release', async () => {
