@@ -14,7 +14,7 @@ import {
   version,
 } from '@duckdb/node-api'
 import { isDuckDbError, meaningOf } from './duckdb-errors.ts'
-import { BuildError, CliError, reasonOf } from './errors.ts'
+import { BuildError, CliError, HeldError, reasonOf } from './errors.ts'
 import { macrosFor } from './macros.ts'
 import { readStatement } from './statements.ts'
 
@@ -291,17 +291,6 @@ export function remedyFor(path: string): string {
 
 /** A file that is damaged, written by another version of DuckDB, or not a database. */
 export class UnreadableDatabaseError extends BuildError {}
-
-/** Another command has the file open. */
-export class HeldError extends BuildError {
-  /** Who has which file. */
-  readonly holder: string
-
-  constructor(holder: string) {
-    super(`${holder}; try again when it is done`)
-    this.holder = holder
-  }
-}
 
 async function createInstance(options: DatabaseOptions): Promise<DuckDBInstance> {
   return openExclusively(options.path, {

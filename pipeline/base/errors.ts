@@ -22,6 +22,17 @@ export class BuildError extends Error {
   }
 }
 
+/** Another command has the file open. */
+export class HeldError extends BuildError {
+  /** Who has which file. */
+  readonly holder: string
+
+  constructor(holder: string) {
+    super(`${holder}; try again when it is done`)
+    this.holder = holder
+  }
+}
+
 function list(faults: readonly string[]): string {
   if (faults.length <= 1) return faults.join()
   const shown = faults.slice(0, FAULTS_SHOWN)

@@ -1,15 +1,12 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
-import { realFiles } from '../base/files.ts'
 import { parseFlag } from '../base/json.ts'
 import { counted } from '../base/numbers.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import type { ArchiveSummary } from '../rollup/archive-dates.ts'
-import { withInterrupt } from './interrupt.ts'
-import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
 import { section } from './summary.ts'
-import { WAIT, waitForLock } from './wait.ts'
+import { runLocked, WAIT } from './wait.ts'
 
 export const archive = new Command('archive')
   .description('Archive all dates before a date: keep their sums for good, so that you may delete their raw logs.')
@@ -28,12 +25,9 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
   .action(async ({ before: given, wait, dryRun = false, json = false }) => {
     const before = parseFlag('--before', UtcDate, given)
     const config = readPipelineConfig()
-    const clock = () => new Date()
-    const report = createReporter(process.stderr, clock)
-    const summary = await withInterrupt(async (signal) => {
+    const summary = await runLocked(wait, async (effects) => {
       const { archiveDates: closeDates } = await import('../rollup/archive-dates.ts')
-      const effects = { now: clock, report, signal, files: realFiles }
-      return waitForLock(wait, effects, () => closeDates(config, effects, { before, dryRun }))
+      return closeDates(config, effects, { before, dryRun })
     })
     say(describe(summary, dryRun))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)

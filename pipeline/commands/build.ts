@@ -1,15 +1,12 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
-import { realFiles } from '../base/files.ts'
 import { parseFlag } from '../base/json.ts'
 import type { BuildOptions } from '../build.ts'
 import { RESTATEMENT_REASONS } from '../contract/reason.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import { withInterrupt } from './interrupt.ts'
-import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
 import { describeSummary } from './summary.ts'
-import { WAIT, waitForLock } from './wait.ts'
+import { runLocked, WAIT } from './wait.ts'
 
 export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')
@@ -61,12 +58,9 @@ export async function runBuild({
   ...options
 }: BuildOptions & { json: boolean; wait: number }): Promise<void> {
   const config = readPipelineConfig()
-  const clock = () => new Date()
-  const report = createReporter(process.stderr, clock)
-  const summary = await withInterrupt(async (signal) => {
+  const summary = await runLocked(wait, async (effects) => {
     const module = await import('../build.ts')
-    const effects = { now: clock, report, signal, files: realFiles }
-    return waitForLock(wait, effects, () => module.build(config, effects, options))
+    return module.build(config, effects, options)
   })
   say(describeSummary(summary))
   if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)

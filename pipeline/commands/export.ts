@@ -1,14 +1,11 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { CliError } from '../base/errors.ts'
-import { realFiles } from '../base/files.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
 import type { ExportSummary } from '../publication/export.ts'
 import { readBase, readRepository } from './copy-address.ts'
-import { withInterrupt } from './interrupt.ts'
-import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
-import { WAIT, waitForLock } from './wait.ts'
+import { runLocked, WAIT } from './wait.ts'
 
 export const exportCopy = new Command('export')
   .description('Copy what is published into a folder for a static host. Run it again to bring the copy up to date.')
@@ -48,12 +45,9 @@ again with SIGNING_KEY_FILE. Settings (environment): PUBLIC_DIR, SIGNING_KEY_FIL
       )
     }
     const config = readPipelineConfig()
-    const clock = () => new Date()
-    const report = createReporter(process.stderr, clock)
-    const summary = await withInterrupt(async (signal) => {
+    const summary = await runLocked(wait, async (effects) => {
       const { exportPublished } = await import('../publication/export.ts')
-      const effects = { now: clock, report, signal, files: realFiles }
-      return waitForLock(wait, effects, () => exportPublished(config, effects, { folder, symlinks, base, hub }))
+      return exportPublished(config, effects, { folder, symlinks, base, hub })
     })
     say(describe(summary))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)

@@ -1,9 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import { z } from 'zod'
-import { HeldError } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError } from '../base/errors.ts'
+import { BuildError, HeldError } from '../base/errors.ts'
+import { realFiles } from '../base/files.ts'
 import { parseFlag } from '../base/json.ts'
+import { withInterrupt } from './interrupt.ts'
+import { createReporter } from './reporter.ts'
 
 const SECONDS_OF: Record<string, number> = { s: 1, m: 60, h: 3600 }
 const PAUSE_MS = 1000
@@ -16,7 +18,7 @@ const Duration = z
 /** The option of all commands that lock the data or the public folder. */
 export const WAIT = [
   '--wait <time>',
-  'wait so long for another command that is running, such as 10m',
+  'how long to wait for another command that is running, such as 10m',
   readWait,
   0,
 ] as const
@@ -25,9 +27,19 @@ function readWait(text: string): number {
   return parseFlag('--wait', Duration, text)
 }
 
+/** Runs a command that locks: with progress on the terminal, until Ctrl-C, and waiting for `waitMs` if it has to. */
+export function runLocked<Result>(waitMs: number, work: (effects: Effects) => Promise<Result>): Promise<Result> {
+  const now = () => new Date()
+  const report = createReporter(process.stderr, now)
+  return withInterrupt((signal) => {
+    const effects = { now, report, signal, files: realFiles }
+    return waitForLock(waitMs, effects, () => work(effects))
+  })
+}
+
 /**
- * Runs `work`, again and again for `waitMs` while another command holds its lock. Throws
- * `BuildError` when the time is over, `AbortError` if interrupted.
+ * Runs `work` again each second while another command holds its lock, for up to `waitMs`. Throws `BuildError` when the time
+ * is over, `AbortError` if interrupted.
  */
 export async function waitForLock<Result>(
   waitMs: number,

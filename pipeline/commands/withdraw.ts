@@ -2,16 +2,13 @@ import { Command } from '@commander-js/extra-typings'
 import { type PipelineConfig, readPipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
 import { CliError } from '../base/errors.ts'
-import { realFiles } from '../base/files.ts'
 import { counted } from '../base/numbers.ts'
 import { PRIVACY, type ReleaseName } from '../contract/manifest.ts'
 import { describeRange } from '../dataset/old-counts.ts'
 import type { WithdrawSummary } from '../publication/withdraw.ts'
 import type { WithdrawDatesSummary } from '../publication/withdraw-dates.ts'
-import { withInterrupt } from './interrupt.ts'
-import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
-import { WAIT, waitForLock } from './wait.ts'
+import { runLocked, WAIT } from './wait.ts'
 
 export const withdraw = new Command('withdraw')
   .description(
@@ -41,12 +38,7 @@ Settings (environment): DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, SIGNING_KEY_F
   )
   .action(async (release, { reason, dates, wait, republish = false, dryRun = false, json = false }) => {
     const work = chooseWork({ release, reason, dates, republish, dryRun })
-    const clock = () => new Date()
-    const report = createReporter(process.stderr, clock)
-    const { summary, text } = await withInterrupt((signal) => {
-      const effects = { now: clock, report, signal, files: realFiles }
-      return waitForLock(wait, effects, () => work(effects))
-    })
+    const { summary, text } = await runLocked(wait, work)
     say(text)
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
   })

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { version as duckdb } from '@duckdb/node-api'
@@ -15,4 +16,17 @@ it('tokenboard refuses an unknown command, and names a similar one', async () =>
   const { code, stderr } = await runProcess(['biuld'], {})
   expect(code).toBe(2)
   expect(stderr).toBe("tokenboard: unknown command 'biuld'\n(Did you mean build?)\n")
+})
+
+it('loads DuckDB only for commands that use it', () => {
+  const program = JSON.stringify(join(REPOSITORY, 'pipeline/commands/program.ts'))
+  const code = `await import(${program}); console.log(process.report.getReport().sharedObjects.join('\\n'))`
+  const loaded = execFileSync(process.execPath, [
+    '--disable-warning=ExperimentalWarning',
+    '--input-type=module',
+    '-e',
+    code,
+  ])
+  expect(loaded.toString()).toContain('libc')
+  expect(loaded.toString()).not.toContain('duckdb')
 })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { HeldError } from '../../pipeline/base/database.ts'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
+import { HeldError } from '../../pipeline/base/errors.ts'
 import { WAIT, waitForLock } from '../../pipeline/commands/wait.ts'
 
 /** Work whose lock is held for so many tries, and a clock that moves with the pauses. */
