@@ -274,7 +274,7 @@ function numbersOf(chunk: DuckDBDataChunk): BigUint64Array {
 /** Turns DuckDB's errors about memory and its own file into advice about settings. */
 function inPlainWords(error: unknown, path: string): unknown {
   const reason = reasonOf(error)
-  if (isDuckDbError(error, 'lowMemory')) return new BuildError(`${meaningOf('lowMemory')} (${reason})`)
+  if (isDuckDbError(error, 'lowMemory')) return new LowMemoryError(`${meaningOf('lowMemory')} (${reason})`)
   const isDamaged = isDuckDbError(error, 'damaged') || (isDuckDbError(error, 'cut') && reason.includes(path))
   if (!isDamaged) return error
   return new BuildError(`${path} ${meaningOf('damaged')}; ${remedyFor(path)} (${reason})`)
@@ -288,6 +288,9 @@ export function remedyFor(path: string): string {
     `${folder} from a backup, or delete it: the next build then reads all files again and knows nothing of missing ones`
   )
 }
+
+/** A statement needs more than `MEMORY_LIMIT`. */
+export class LowMemoryError extends BuildError {}
 
 /** A file that is damaged, written by another version of DuckDB, or not a database. */
 export class UnreadableDatabaseError extends BuildError {}
