@@ -138,6 +138,7 @@ export interface BuildSummary extends Partial<PublishedFacts> {
   /** What the rule in force did. Private. */
   disclosure_rule?: DisclosureSummary
   sources_without_request_id: SourceWithoutIds[]
+  skipped_objects?: string[]
   warnings: Warning[]
   changes?: Changes
   /** Rows of the newest date. Only a dry run sets it. */
@@ -492,6 +493,7 @@ function summarize(
     ...(disclosure && { disclosure }),
     ...(disclosed && { disclosure_rule: disclosureSummary(disclosed, facts.release) }),
     sources_without_request_id: account.sourcesWithoutIds,
+    ...(account.skippedObjects.length > 0 && { skipped_objects: account.skippedObjects }),
     warnings: findings.map(toWarning),
     path,
   }

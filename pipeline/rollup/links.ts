@@ -90,7 +90,9 @@ export class Links {
     const [first, ...others] = files
     if (first === undefined || types.length < VERY_MANY_COLUMNS) return error
     const alike = others.length === 0 ? '' : ` and ${counted(others.length, 'file')} like it`
-    return new BuildError(`${first.name}${alike}: ${counted(types.length, 'column')}; ${error.message}`, { cause: error })
+    return new BuildError(`${first.name}${alike}: ${counted(types.length, 'column')}; ${error.message}`, {
+      cause: error,
+    })
   }
 
   /** Finds the Parquet file that DuckDB cannot read. Its errors do not always name it. */
