@@ -1,6 +1,6 @@
 /** The drill of docs/operations.md: lose the machine, restore everything from a backup by the documented lines, and go on. */
-import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -8,7 +8,8 @@ import { PRESETS } from '../support/presets.ts'
 import { writePublisher } from '../support/publisher.ts'
 import { cloneProject, environment, run, serve } from './clone.ts'
 
-const PAGE = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
+const REPOSITORY = join(import.meta.dirname, '../..')
+const PAGE = readFileSync(join(REPOSITORY, 'docs/operations.md'), 'utf8')
 const [, LINES = ''] = /### After losing the machine\n.*?```sh\n(.*?)```/s.exec(PAGE) ?? []
 
 const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n'
@@ -19,11 +20,20 @@ let elsewhere: string
 
 beforeAll(async () => {
   clone = cloneProject()
+  await shareInstalled(clone)
   elsewhere = await mkdtemp(join(tmpdir(), 'tokenboard-drill-'))
 })
 afterAll(async () => {
   for (const folder of [dirname(clone), elsewhere]) await rm(folder, { recursive: true, force: true })
 })
+
+/** Installing is what other tests do. Where nothing is installed, make does it here, too. */
+async function shareInstalled(folder: string): Promise<void> {
+  const installed = join(REPOSITORY, 'node_modules')
+  if (!existsSync(join(installed, '.installed'))) return
+  await symlink(installed, join(folder, 'node_modules'))
+  for (const name of ['package.json', 'package-lock.json']) await utimes(join(folder, name), 0, 0)
+}
 
 /** Runs lines in the clone, which must succeed. */
 async function shell(lines: string, asOf = AS_OF): Promise<{ stdout: string; stderr: string }> {
@@ -85,6 +95,8 @@ it('a machine is lost, restored from its backup by the documented lines, and goe
   const before = { rows: await published(), releases: await releases() }
   expect(before.rows.split('\n')).toHaveLength(5)
   for (const lost of ['data', 'public']) await rm(join(clone, lost), { recursive: true })
+  // What an installation brings.
+  await shell('git checkout --quiet -- data')
   const { stderr } = await shell(lines)
   expect(stderr).toMatch(/restored .*store\.sqlite.*verified 1 release.*nothing changed/s)
   expect({ rows: await published(), releases: await releases() }).toEqual(before)
