@@ -104,9 +104,13 @@ function describeRestored(file: string, path: string, restored: Restored): strin
   ].join('')
 }
 
+const KEYS_SHOWN = 20
+
 function listKeys(headline: string, keys: readonly NamedKey[] | null): string {
   if (keys === null || keys.length === 0) return ''
-  return `${headline}\n${table(keys.map(({ id, label, name }) => [`  ${id}`, label, name ?? '']))}`
+  const rows = keys.slice(0, KEYS_SHOWN).map(({ id, label, name }) => [`  ${id}`, label, name ?? ''])
+  const more = keys.length > rows.length ? `  and ${keys.length - rows.length} more: --json lists all\n` : ''
+  return `${headline}\n${table(rows)}${more}`
 }
 
 const copy = new Command('copy')

@@ -81,6 +81,9 @@ describe('backup', () => {
   test('has the store, the configuration, what lasts of DATA_DIR and PUBLIC_DIR, for its owner only', async () => {
     const { site, place } = await installation()
     await chmod(join(site, 'index.html'), 0o644)
+    // Of a backup that was killed.
+    await writeAll(place, { '.next/store.sqlite': 'half' })
+    await chmod(place, 0o700)
     const { folder } = await backUpAt('2025-03-10T23:40:00Z', place)
     expect(folder).toBe(join(place, '20250310T234000Z'))
     expect(await readdir(place)).toEqual(['20250310T234000Z'])

@@ -178,6 +178,9 @@ describe('in a fresh clone', () => {
     expect([name, more]).toEqual([expect.stringMatching(/^\d{8}T\d{6}Z$/), []])
     const made = await readdir(join(backups, name))
     expect(made.toSorted()).toEqual(['SHA256SUMS', 'config', 'data', 'public', 'store.sqlite'])
+    const [, line = 'false'] = /^40 23 \* .* && (make backup .*)$/m.exec(deployed('deploy/tokenboard.cron')) ?? []
+    expect(await shell(line, elsewhere)).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await readdir(join(clone, 'data/backups'))).toHaveLength(1)
     const failed = await shell(lines, { DATABASE_URL: 'postgres://tokenboard@127.0.0.1:1/tokenboard' })
     expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot be dumped: .*pg_dump/) })
     expect(await readdir(backups)).toEqual([name])

@@ -1,5 +1,6 @@
 /** `tokenboard store restore`. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cp, link, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -80,6 +81,22 @@ describe('store restore', () => {
     expect(JSON.parse(stdout).previous).toBe(`${path}.before-restore-2`)
     expect(await namesOf(`${path}.before-restore`)).toEqual(['kept', 'later'])
     expect(await namesOf(`${path}.before-restore-2`)).toEqual(['kept', 'second'])
+  })
+
+  test('can be undone with the previous store', async () => {
+    const { path, file } = await installation()
+    await run('restore', file)
+    await run('restore', `${path}.before-restore`)
+    expect(await namesOf(path)).toEqual(['kept', 'later'])
+    expect(await namesOf(`${path}.before-restore-2`)).toEqual(['kept'])
+  })
+
+  test('lists at most 20 keys on the terminal', async () => {
+    const { path, file } = await installation()
+    await storeOf(path, ...Array.from({ length: 24 }, (_, number) => `key ${number}`))
+    const { stdout, stderr } = await run('restore', file, '--json')
+    expect(JSON.parse(stdout).missing_keys).toHaveLength(25)
+    expect(stderr).toMatch(/\n {2}and 5 more: --json lists all\n$/)
   })
 
   test('lists the keys that are valid again, and no secret', async () => {
@@ -218,6 +235,18 @@ describe('store restore refuses', () => {
     await apiKeys(store).create({ name: 'after' }, NOW)
     expect((await readdir(data)).toSorted()).toEqual(['store.sqlite', 'store.sqlite-shm', 'store.sqlite-wal'])
     expect(await namesOf(path)).toEqual(['after', 'before', 'kept', 'later'])
+  })
+
+  test('while a server has a store open that is damaged', async () => {
+    const { path, file } = await installation()
+    const open = `new (require('node:sqlite').DatabaseSync)('${path}').exec('PRAGMA journal_mode = WAL; SELECT * FROM api_keys')`
+    const server = spawn(process.execPath, ['-e', `${open}; console.log('open'); setInterval(() => {}, 1e6)`])
+    onTestFinished(() => void server.kill('SIGKILL'))
+    await once(server.stdout, 'data')
+    const bytes = await readFile(path)
+    await writeFile(path, bytes.fill(0, 0, 100))
+    await expect(run('restore', file)).rejects.toThrow(/store\.sqlite-shm would damage .*; stop every server, move/)
+    expect(await readFile(path)).toEqual(bytes)
   })
 
   test('to leave the log of a deleted store beside the restored one', async () => {
