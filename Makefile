@@ -20,7 +20,7 @@ test-clients: export NEWEST_CLIENTS = $(if $(filter --newest,$(ARGS)),1)
 NEWEST = --reporter=default --reporter=./test/clients/newest-reporter.ts
 
 ##@ Use
-.PHONY: init build archive withdraw export deposit serve key catalog store verify keygen derive reproduce inspect models disclosure rejects sample httpfs
+.PHONY: init build archive withdraw export deposit serve key catalog store backup verify keygen derive reproduce inspect models disclosure rejects sample httpfs
 init: $(INSTALLED) ## raw logs -> a configuration and a dry run of the first release (ARGS="logs/")
 	$(CLI) init $(ARGS)
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
@@ -39,8 +39,10 @@ key: $(INSTALLED) ## create an API key (ARGS="--management --name TEXT …")
 	$(CLI) key $(ARGS)
 catalog: $(INSTALLED) ## the embeddings catalogue (ARGS="import FILE", "export", "check FILE")
 	$(CLI) catalog $(ARGS)
-store: $(INSTALLED) ## keys and presets (ARGS="backup FILE", "copy sqlite:PATH" into DATABASE_URL)
+store: $(INSTALLED) ## keys and presets (ARGS="backup FILE", "restore FILE", "copy sqlite:PATH" into DATABASE_URL)
 	$(CLI) store $(ARGS)
+backup: $(INSTALLED) ## the store and all that no build can make again, into a dated folder (ARGS="DIR [--keep 30]")
+	$(CLI) backup $(ARGS)
 verify: $(INSTALLED) ## read the published files again and verify them (ARGS=URL: those of any host)
 	$(CLI) verify $(ARGS)
 keygen: $(INSTALLED) ## a key that signs what is published, and a recovery key (ARGS=FILE)

@@ -3,6 +3,7 @@ import { CliError } from '../base/errors.ts'
 import { printableLines } from '../base/prose.ts'
 import { GENERATOR } from '../base/version.ts'
 import { archive } from './archive.ts'
+import { backup } from './backup.ts'
 import { build } from './build.ts'
 import { catalog } from './catalog.ts'
 import { deposit } from './deposit.ts'
@@ -62,6 +63,7 @@ export function createProgram(): Command {
     key,
     catalog,
     store,
+    backup,
     sample,
     httpfs,
   ])
