@@ -47,6 +47,7 @@ import {
   outsideDays,
   publishedWarnings,
   type RecordCounts,
+  reportCounts,
   writeQuality,
 } from './dataset/records.ts'
 import { type Restated, restatedBy } from './dataset/restated.ts'
@@ -291,6 +292,7 @@ export async function prepare(
   const published_share = share.published
   const quality = { records, published_share, warnings, ...account.detail, outside: outsideDays(ranking) }
   await writeQuality(quality, asOf, stateDir, effects.files)
+  await reportCounts({ database, lastCredible, records, account, share }, effects)
   const disclosed = disclose(control, protectionOf(sources), ranking, releaseName(toTimestamp(asOf)))
   if (disclosed !== undefined) {
     await replaceFile(effects.files, join(stateDir, DISCLOSURE_FILE), toJson(disclosureDetail(disclosed)))
@@ -320,9 +322,8 @@ export async function prepare(
     registry,
     ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
   }
-  const { names } = sources.registry
   const measured = { account, records, share, findings, disclosure }
-  const draft = { manifest, ranking, names, ingredients, ...measured, control, disclosed }
+  const draft = { manifest, ranking, names: sources.registry.names, ingredients, ...measured, control, disclosed }
   return { draft, usage: usageLines(usage), quality }
 }
 

@@ -22,6 +22,9 @@ export class BuildError extends Error {
   }
 }
 
+/** A blocking check has new findings. */
+export class BlockedError extends BuildError {}
+
 /** Another command has the file open. */
 export class HeldError extends BuildError {
   /** Who has which file. */

@@ -1,9 +1,11 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
+import type { Effects } from '../base/effects.ts'
 import { parseFlag } from '../base/json.ts'
 import type { BuildOptions } from '../build.ts'
 import { RESTATEMENT_REASONS } from '../contract/reason.ts'
 import { UtcDate } from '../contract/utc-date.ts'
+import { recordBuild } from './record-build.ts'
 import { say } from './say.ts'
 import { describeSummary } from './summary.ts'
 import { runLocked, WAIT } from './wait.ts'
@@ -60,7 +62,8 @@ export async function runBuild({
   const config = readPipelineConfig()
   const summary = await runLocked(wait, async (effects) => {
     const module = await import('../build.ts')
-    return module.build(config, effects, options)
+    const work = (observed: Effects) => module.build(config, observed, options)
+    return options.dryRun === true ? work(effects) : recordBuild(config, effects, work)
   })
   say(describeSummary(summary))
   if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
+import { readOutcome } from '../../pipeline/commands/build-outcome.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
 import {
   AS_OF,
@@ -91,6 +92,17 @@ describe('tokenboard build', () => {
         not_yet_complete: 0,
       },
     })
+    expect(await readOutcome(workspace)).toMatchObject({
+      outcome: 'released',
+      exit_code: 0,
+      release: '20250310T120000Z',
+      counts: {
+        records: { read: 1, published: 1, rejected: 0, withheld: 0 },
+        rejected_share: 0,
+        withheld_share: 0,
+        newest: [{ source: 'source-0', date: '2025-03-02' }],
+      },
+    })
   })
 
   it('takes the time of the clock without AS_OF, cut to whole seconds', async () => {
@@ -110,6 +122,11 @@ describe('a second build', () => {
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'unchanged', release: '20250310T120000Z' })
     expect(stderr).toContain('nothing changed')
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
+    // This build says again what the one before counted.
+    expect(await readOutcome(workspace)).toMatchObject({
+      outcome: 'unchanged',
+      counts: { newest: [{ source: 'source-0', date: '2025-03-02' }] },
+    })
   })
 
   it('makes a release of changed rows and does not change the previous one', async () => {
@@ -262,6 +279,12 @@ describe('a build that fails', () => {
     expect(stderr).toContain('cut off.csv.gz')
     expect(stderr).not.toMatch(/^\s+at /m)
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
+    expect(await readOutcome(workspace)).toMatchObject({
+      outcome: 'failed',
+      exit_code: 1,
+      error: expect.stringContaining('cut off.csv.gz'),
+      last_success: null,
+    })
   })
 
   it('publishes nothing if no record can be published', async () => {

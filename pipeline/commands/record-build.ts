@@ -1,0 +1,64 @@
+import { dirname, resolve } from 'node:path'
+import type { PipelineConfig } from '../base/config.ts'
+import type { Effects } from '../base/effects.ts'
+import { HeldError, reasonOf } from '../base/errors.ts'
+import { isInside, isThere, replaceFile } from '../base/files.ts'
+import { toJson } from '../base/json.ts'
+import type { BuildSummary } from '../build.ts'
+import { BuildObserver, type BuildOutcome, outcomePath, readOutcome } from './build-outcome.ts'
+
+/** What became of a build, and of the build before it. */
+export interface BuildRecord {
+  outcome: BuildOutcome
+  previous: BuildOutcome | undefined
+}
+
+/**
+ * Runs a build and notes what became of it, also if it fails. A build that another command keeps from running is no
+ * outcome. Throws what the build throws and nothing else: what cannot be noted is a warning.
+ */
+export async function recordBuild(
+  config: PipelineConfig,
+  effects: Effects,
+  build: (effects: Effects) => Promise<BuildSummary>,
+  onRecord: (record: BuildRecord) => void = () => {},
+): Promise<BuildSummary> {
+  const observer = new BuildObserver(effects.now)
+  const report: Effects['report'] = (event) => {
+    observer.hear(event)
+    effects.report(event)
+  }
+  const keep = async (outcomeAfter: (previous: BuildOutcome | undefined) => BuildOutcome) => {
+    const previous = await readOutcome(config).catch(() => undefined)
+    const record = { outcome: outcomeAfter(previous), previous }
+    await keepRecord(config, record, effects)
+    onRecord(record)
+  }
+  try {
+    const summary = await build({ ...effects, report })
+    await keep(() => observer.ended(summary))
+    return summary
+  } catch (error) {
+    if (!(error instanceof HeldError)) await keep((previous) => observer.failed(error, previous))
+    throw error
+  }
+}
+
+async function keepRecord(config: PipelineConfig, { outcome }: BuildRecord, effects: Effects): Promise<void> {
+  await orWarn(effects, () => keepOutcome(config, outcome, effects))
+}
+
+/** Does nothing if there is no state folder yet, or if everybody could read it. */
+async function keepOutcome(config: PipelineConfig, outcome: BuildOutcome, { files }: Effects): Promise<void> {
+  const path = outcomePath(config)
+  if (!(await isThere(dirname(path))) || isInside(dirname(path), resolve(config.publicDir))) return
+  await replaceFile(files, path, toJson(outcome), { isPrivate: true })
+}
+
+async function orWarn({ report }: Pick<Effects, 'report'>, work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    report({ kind: 'notice', message: `warning: what became of this build could not be noted: ${reasonOf(error)}` })
+  }
+}
