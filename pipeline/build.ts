@@ -282,12 +282,11 @@ export async function prepare(
   await readRecords(engine, sources, { account, usage, inputs }, effects)
   const ranking = await rankRollup(database, lastDate, rule, effects)
   const { ruled } = ranking
-  const isRuled = ruled !== undefined
   const records = countRecords(ranking, account)
   const share = await measureShare(database, account, lastDate)
   const isMeasured = !synthetic && control.setting === undefined
   const disclosure = isMeasured ? await measureContributors(database, sources, lastDate, effects) : undefined
-  const findings = await findOddities(database, sources.usageSources, account, isRuled)
+  const findings = await findOddities(database, sources.usageSources, account, ruled !== undefined)
   const warnings = findings.map(toWarning)
   const published_share = share.published
   const quality = { records, published_share, warnings, ...account.detail, outside: outsideDays(ranking) }
@@ -303,7 +302,7 @@ export async function prepare(
       `${nothingSafe(ruled) ?? nothingToPublish(records, ruled?.last_date ?? lastDate)}${describeUnknown(share)}`,
     )
   }
-  await assertInvariants(database, ruled?.last_date ?? lastDate, isRuled)
+  await assertInvariants(database, ruled?.last_date ?? lastDate, ruled !== undefined)
   const manifest = draftManifest({
     rows: ranking.rows,
     periods: ranking.periods,

@@ -36,9 +36,10 @@ export const build = new Command('build')
     'after',
     `
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, ENGINE, CLICKHOUSE_USER,
-CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE, SIGNING_KEY_FILE, SIGNATURE_DAYS, TSA_URL. SOURCES defaults to DATA_DIR/sources.json.
-Where it is unset and that file does not exist, a synthetic sample is built. A release of
-your own logs needs DATA_DIR/publisher.json.`,
+CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE, SIGNING_KEY_FILE, SIGNATURE_DAYS, TSA_URL, METRICS_FILE.
+SOURCES defaults to DATA_DIR/sources.json. Where it is unset and that file does not exist, a synthetic sample is built.
+A release of your own logs needs DATA_DIR/publisher.json. Each build notes what became of it in
+DATA_DIR/state/build-outcome.json.`,
   )
   .action(
     ({ accept = [], dryRun = false, json = false, reason, note, newChain = false, reread = [], rotateWith, wait }) =>
