@@ -20,7 +20,7 @@ test-clients: export NEWEST_CLIENTS = $(if $(filter --newest,$(ARGS)),1)
 NEWEST = --reporter=default --reporter=./test/clients/newest-reporter.ts
 
 ##@ Use
-.PHONY: init build archive withdraw export deposit serve key catalog store verify keygen derive reproduce inspect models disclosure rejects sample httpfs
+.PHONY: init build archive withdraw export deposit status serve key catalog store verify keygen derive reproduce inspect models disclosure rejects sample httpfs
 init: $(INSTALLED) ## raw logs -> a configuration and a dry run of the first release (ARGS="logs/")
 	$(CLI) init $(ARGS)
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
@@ -33,6 +33,8 @@ export: $(INSTALLED) ## a plain copy of public/ for a static host (ARGS="DIR [--
 	$(CLI) export $(ARGS)
 deposit: $(INSTALLED) ## a release at Zenodo or another InvenioRDM repository, for a DOI (ARGS="--dry-run"; --repository URL)
 	$(CLI) deposit $(ARGS)
+status: $(INSTALLED) ## what is published and how old, what the last build did, what the next one would read (exit 1 when stale)
+	$(CLI) status $(ARGS)
 serve: $(INSTALLED) ## serve the files and the API; builds first when there is no release yet
 	$(CLI) serve $(ARGS)
 key: $(INSTALLED) ## create an API key (ARGS="--management --name TEXT …")

@@ -18,6 +18,7 @@ import { rejects } from './rejects.ts'
 import { reproduce } from './reproduce.ts'
 import { sample } from './sample.ts'
 import { serve } from './serve.ts'
+import { status } from './status.ts'
 import { store } from './store.ts'
 import { verify } from './verify.ts'
 import { withdraw } from './withdraw.ts'
@@ -43,6 +44,7 @@ export function createProgram(): Command {
     withdraw,
     exportCopy,
     deposit,
+    status,
     serve,
     verify,
     keygen,
