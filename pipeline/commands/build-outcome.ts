@@ -34,6 +34,8 @@ export const BuildOutcome = z.object({
   /** The release that is current after it; null if it made none and stopped. */
   release: z.string().nullable(),
   warnings: z.array(Warning),
+  /** The names of the checks that warn, or that block the release. */
+  checks: z.array(z.string()),
   /** When a build last ended well. */
   last_success: Instant.nullable(),
 })
@@ -79,7 +81,17 @@ export class BuildObserver {
     const facts = this.#facts()
     // Only a dry run has another outcome, and its outcome is not kept.
     const kept = outcome === 'released' ? outcome : 'unchanged'
-    return { outcome: kept, ...facts, exit_code: DONE, error: null, release, warnings, last_success: facts.ended }
+    const checks = [...new Set(warnings.map(({ check }) => check))]
+    return {
+      outcome: kept,
+      ...facts,
+      exit_code: DONE,
+      error: null,
+      release,
+      warnings,
+      checks,
+      last_success: facts.ended,
+    }
   }
 
   failed(error: unknown, previous: BuildOutcome | undefined): BuildOutcome {
@@ -90,6 +102,7 @@ export class BuildObserver {
       error: explain(error),
       release: null,
       warnings: [],
+      checks: error instanceof BlockedError ? [...error.checks] : [],
       last_success: previous?.last_success ?? null,
     }
   }

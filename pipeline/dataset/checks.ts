@@ -125,6 +125,7 @@ export function checkNothingBlocks(
   throw new BlockedError(
     `blocking checks have new findings, nothing was published\n${lines.join('\n')}\n` +
       `if the data is right, publish it with: tokenboard build ${flags}`,
+    [...broken.keys()],
   )
 }
 

@@ -31,6 +31,7 @@ const OUTCOME: BuildOutcome = {
   },
   release: '20250310T120000Z',
   warnings: [],
+  checks: [],
   last_success: '2025-03-10T12:00:02.500Z',
 }
 

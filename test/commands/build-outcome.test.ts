@@ -71,6 +71,7 @@ describe('the outcome of a build', () => {
       counts: COUNTS,
       release: '20250310T120000Z',
       warnings: WARNINGS,
+      checks: ['silent_source'],
       last_success: '2025-03-10T12:00:03.000Z',
     } satisfies BuildOutcome)
   })
@@ -85,7 +86,7 @@ describe('the outcome of a build', () => {
   it.each([
     ['failed', 1, new BuildError('a.csv is cut off')],
     ['failed', 2, new CliError('sources.json: unknown key')],
-    ['blocked', 1, new BlockedError('blocking checks have new findings')],
+    ['blocked', 1, new BlockedError('blocking checks have new findings', ['missing_date'])],
     ['interrupted', 1, new DOMException('This operation was aborted', 'AbortError')],
   ])('says that it %s with exit code %i, and when a build last ended well', async (outcome, exit_code, error) => {
     const { config, record } = await newPlace()

@@ -28,6 +28,7 @@ const OUTCOME: BuildOutcome = {
   counts: null,
   release: '20250310T120000Z',
   warnings: [{ check: 'silent_source', date: '2025-03-09', finding: 'source "gateway" delivered no record' }],
+  checks: ['silent_source'],
   last_success: '2025-03-10T12:00:02.500Z',
 }
 
