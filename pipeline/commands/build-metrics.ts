@@ -10,7 +10,7 @@ export function renderBuildMetrics(outcome: BuildOutcome, published: Published |
 
 function buildFamilies({ outcome, started, ended, last_success, stages }: BuildOutcome): MetricFamily[] {
   const isGood = outcome === 'released' || outcome === 'unchanged'
-  const took = secondsOf(ended) - secondsOf(started)
+  const took = (Date.parse(ended) - Date.parse(started)) / 1000
   return [
     gauge('last_run_timestamp_seconds', 'When the last build ended.', one(secondsOf(ended))),
     gauge(

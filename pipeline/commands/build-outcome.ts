@@ -59,22 +59,23 @@ export class BuildObserver {
   readonly #started: Date
   readonly #now: () => Date
   readonly #stages = new Map<string, number>()
-  #stageBegan: number
+  #heard: number
   #counts: BuildCounts | null = null
 
   constructor(now: () => Date) {
     this.#now = now
     this.#started = now()
-    this.#stageBegan = this.#started.getTime()
+    this.#heard = this.#started.getTime()
   }
 
+  /** The time before each event counts for the stage of that event. */
   hear(event: BuildEvent): void {
     if (event.kind === 'counted') this.#counts = event.counts
-    if (event.kind !== 'done') return
+    if (!('stage' in event)) return
     const now = this.#now().getTime()
-    const seconds = Math.max(0, now - this.#stageBegan) / 1000
-    this.#stages.set(event.stage, (this.#stages.get(event.stage) ?? 0) + seconds)
-    this.#stageBegan = now
+    const milliseconds = (this.#stages.get(event.stage) ?? 0) + Math.max(0, now - this.#heard)
+    this.#stages.set(event.stage, milliseconds)
+    this.#heard = now
   }
 
   ended({ outcome, release, warnings }: BuildSummary): BuildOutcome {
@@ -111,7 +112,7 @@ export class BuildObserver {
     return {
       started: this.#started.toISOString(),
       ended: this.#now().toISOString(),
-      stages: [...this.#stages].map(([stage, seconds]) => ({ stage, seconds })),
+      stages: [...this.#stages].map(([stage, milliseconds]) => ({ stage, seconds: milliseconds / 1000 })),
       counts: this.#counts,
     }
   }

@@ -41,7 +41,9 @@ async function newPlace() {
 const making =
   (outcome: 'released' | 'unchanged'): Work =>
   async ({ report }) => {
-    report({ kind: 'done', stage: 'read', detail: '' })
+    report({ kind: 'stage', stage: 'read' })
+    report({ kind: 'progress', stage: 'read', share: 1 })
+    report({ kind: 'done', stage: 'compare', detail: '' })
     report({ kind: 'counted', counts: COUNTS })
     report({ kind: 'done', stage: 'release', detail: '' })
     return { outcome, release: '20250310T120000Z', warnings: WARNINGS } as unknown as BuildSummary
@@ -61,18 +63,19 @@ describe('the outcome of a build', () => {
     expect(await readOutcome(config)).toEqual({
       outcome: 'released',
       started: '2025-03-10T12:00:00.000Z',
-      ended: '2025-03-10T12:00:03.000Z',
+      ended: '2025-03-10T12:00:05.000Z',
       exit_code: 0,
       error: null,
       stages: [
-        { stage: 'read', seconds: 1 },
+        { stage: 'read', seconds: 2 },
+        { stage: 'compare', seconds: 1 },
         { stage: 'release', seconds: 1 },
       ],
       counts: COUNTS,
       release: '20250310T120000Z',
       warnings: WARNINGS,
       checks: ['silent_source'],
-      last_success: '2025-03-10T12:00:03.000Z',
+      last_success: '2025-03-10T12:00:05.000Z',
     } satisfies BuildOutcome)
   })
 
@@ -93,7 +96,7 @@ describe('the outcome of a build', () => {
     await record(making('released'))
     await expect(record(failing(error))).rejects.toBe(error)
 
-    expect(await readOutcome(config)).toMatchObject({ outcome, exit_code, last_success: '2025-03-10T12:00:03.000Z' })
+    expect(await readOutcome(config)).toMatchObject({ outcome, exit_code, last_success: '2025-03-10T12:00:05.000Z' })
   })
 
   it('keeps what a build counted that failed after it', async () => {
