@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -15,6 +14,7 @@ import {
 } from '@duckdb/node-api'
 import { isDuckDbError, meaningOf } from './duckdb-errors.ts'
 import { BuildError, CliError, HeldError, reasonOf } from './errors.ts'
+import { commandOf } from './lock-holder.ts'
 import { macrosFor } from './macros.ts'
 import { readStatement } from './statements.ts'
 
@@ -334,11 +334,6 @@ async function holderOf(message: string): Promise<string> {
   const process = /\(PID (\d+)\)/.exec(message)?.[1]
   if (process === undefined) return 'command'
   return `${(await commandOf(process)) ?? 'command'} (process ${process})`
-}
-
-async function commandOf(process: string): Promise<string | undefined> {
-  const words = await readFile(`/proc/${process}/cmdline`, 'utf8').catch(() => '')
-  return /\/cli\.ts\0([a-z-]+)\0/.exec(words)?.[1]
 }
 
 function bind(parameters: SqlParameters): Record<string, DuckDBValue> {
