@@ -1,0 +1,32 @@
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
+import { mayScrape } from '../../metrics/access.ts'
+import { type Family, render } from '../../metrics/families.ts'
+
+export const METRICS = '/metrics'
+
+interface Metrics {
+  collect(): Promise<Family[]>
+  token: string | undefined
+  /** Answers everybody else, as if there were no such path. */
+  otherwise: RouteHandlerMethod
+}
+
+/** `/metrics` for those who may read it. It is in no list of paths and methods, so that nobody else learns of it. */
+export function metrics(app: FastifyInstance, { collect, token, otherwise }: Metrics): void {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: METRICS,
+    handler(request, reply) {
+      const { headers, httpVersion, socket } = request.raw
+      if (!mayScrape({ peer: socket.remoteAddress, httpVersion, headers }, token)) {
+        return otherwise.call(app, request, reply)
+      }
+      return collect().then((families) =>
+        reply
+          .type('text/plain; version=0.0.4; charset=utf-8')
+          .header('cache-control', 'no-store')
+          .send(render(families)),
+      )
+    },
+  })
+}

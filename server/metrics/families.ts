@@ -1,0 +1,61 @@
+/** A metric as it is exposed: `samples` are the lines of the text format, such as `name{label="value"}`, with their values. */
+export interface Family {
+  name: string
+  help: string
+  type: 'counter' | 'gauge' | 'histogram' | 'summary'
+  /** How the gauges of several processes become one. All other metrics are summed. */
+  across: Across
+  samples: [line: string, value: number][]
+}
+
+export type Across = 'sum' | 'max' | 'min'
+
+const COMBINE: Record<Across, (a: number, b: number) => number> = {
+  sum: (a, b) => a + b,
+  max: Math.max,
+  min: Math.min,
+}
+
+/** A quantile cannot be summed. The largest is that of the process that does worst. */
+function ruleOf({ type, across }: Family, line: string): Across {
+  if (type === 'gauge') return across
+  return line.includes('{quantile=') ? 'max' : 'sum'
+}
+
+/** The metrics of several processes as one. */
+export function merge(snapshots: readonly (readonly Family[])[]): Family[] {
+  const merged = new Map<string, { family: Family; values: Map<string, number> }>()
+  for (const family of snapshots.flat()) {
+    const known = merged.get(family.name) ?? { family, values: new Map<string, number>() }
+    merged.set(family.name, known)
+    for (const [line, value] of family.samples) {
+      const other = known.values.get(line)
+      known.values.set(line, other === undefined ? value : COMBINE[ruleOf(family, line)](other, value))
+    }
+  }
+  return [...merged.values()].map(({ family, values }) => ({ ...family, samples: [...values] }))
+}
+
+/** What stays of a process that ended: all that is counted. */
+export function lasting(families: readonly Family[]): Family[] {
+  return families
+    .filter(({ type }) => type !== 'gauge')
+    .map((family) => ({ ...family, samples: family.samples.filter(([line]) => ruleOf(family, line) === 'sum') }))
+}
+
+/** The Prometheus text format, version 0.0.4. */
+export function render(families: readonly Family[]): string {
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map(({ name, help, type, samples }) => {
+      const lines = samples.map(([line, value]) => `${line} ${textOf(value)}\n`)
+      return `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}\n# TYPE ${name} ${type}\n${lines.join('')}`
+    })
+    .join('')
+}
+
+function textOf(value: number): string {
+  if (Number.isFinite(value)) return String(value)
+  if (Number.isNaN(value)) return 'NaN'
+  return value > 0 ? '+Inf' : '-Inf'
+}

@@ -1,0 +1,126 @@
+import type { Across, Family } from './families.ts'
+
+type Labels = readonly string[]
+
+/** What a gauge reads when it is asked; undefined if there is no value now. */
+type Read = () => number | undefined | Promise<number | undefined>
+
+/** The metrics of this process. */
+export class Registry {
+  readonly #collectors: (() => Family | Promise<Family>)[] = []
+
+  counter(name: string, help: string, labels: Labels = []): Counter {
+    const counter = new Counter(name, labels)
+    this.add(() => ({ name, help, type: 'counter', across: 'sum', samples: counter.samples() }))
+    return counter
+  }
+
+  histogram(name: string, help: string, bounds: readonly number[], labels: Labels = []): Histogram {
+    const histogram = new Histogram(name, bounds, labels)
+    this.add(() => ({ name, help, type: 'histogram', across: 'sum', samples: histogram.samples() }))
+    return histogram
+  }
+
+  gauge(name: string, help: string, across: Across, read: Read): void {
+    this.add(async () => {
+      const value = await read()
+      return { name, help, type: 'gauge', across, samples: value === undefined ? [] : [[name, value]] }
+    })
+  }
+
+  add(collect: () => Family | Promise<Family>): void {
+    this.#collectors.push(collect)
+  }
+
+  async collect(): Promise<Family[]> {
+    return await Promise.all(this.#collectors.map((collect) => collect()))
+  }
+}
+
+/** Counts for each set of label values. Without labels it begins with 0. */
+export class Counter {
+  readonly #name: string
+  readonly #labels: Labels
+  readonly #values = new Map<string, { line: string; value: number }>()
+
+  constructor(name: string, labels: Labels) {
+    this.#name = name
+    this.#labels = labels
+    if (labels.length === 0) this.add(0)
+  }
+
+  add(amount: number, ...values: string[]): void {
+    const key = values.join('\n')
+    const known = this.#values.get(key)
+    if (known !== undefined) known.value += amount
+    else this.#values.set(key, { line: this.#name + labelled(this.#labels, values), value: amount })
+  }
+
+  samples(): Family['samples'] {
+    return [...this.#values.values()].map(({ line, value }) => [line, value])
+  }
+}
+
+interface Series {
+  values: readonly string[]
+  /** One for each bound, and one for what is above them all. */
+  counts: number[]
+  sum: number
+}
+
+/** Counts values at or below each bound, and sums them, for each set of label values. */
+export class Histogram {
+  readonly #name: string
+  readonly #bounds: readonly number[]
+  readonly #labels: Labels
+  readonly #series = new Map<string, Series>()
+
+  constructor(name: string, bounds: readonly number[], labels: Labels) {
+    this.#name = name
+    this.#bounds = bounds
+    this.#labels = labels
+    if (labels.length === 0) this.#find([])
+  }
+
+  observe(value: number, ...values: string[]): void {
+    const series = this.#find(values)
+    let index = 0
+    while (index < this.#bounds.length && value > (this.#bounds[index] ?? 0)) index++
+    series.counts[index] = (series.counts[index] ?? 0) + 1
+    series.sum += value
+  }
+
+  #find(values: readonly string[]): Series {
+    const key = values.join('\n')
+    const known = this.#series.get(key)
+    if (known !== undefined) return known
+    const series = { values, counts: Array<number>(this.#bounds.length + 1).fill(0), sum: 0 }
+    this.#series.set(key, series)
+    return series
+  }
+
+  samples(): Family['samples'] {
+    return [...this.#series.values()].flatMap((series) => this.#lines(series))
+  }
+
+  #lines({ values, counts, sum }: Series): Family['samples'] {
+    let total = 0
+    const buckets = counts.map((count, index): [string, number] => {
+      total += count
+      const bound = this.#bounds[index]
+      const labels = labelled([...this.#labels, 'le'], [...values, bound === undefined ? '+Inf' : String(bound)])
+      return [`${this.#name}_bucket${labels}`, total]
+    })
+    const own = labelled(this.#labels, values)
+    return [...buckets, [`${this.#name}_sum${own}`, sum], [`${this.#name}_count${own}`, total]]
+  }
+}
+
+function labelled(names: Labels, values: readonly string[]): string {
+  if (names.length === 0) return ''
+  return `{${names.map((name, index) => `${name}="${escaped(values[index] ?? '')}"`).join(',')}}`
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
