@@ -92,7 +92,12 @@ function addGauges(registry: Registry, gauges: Gauges): void {
   const gauge = (name: string, help: string, across: Across, read: Parameters<Registry['gauge']>[3]) =>
     registry.gauge(PREFIX + name, help, across, read)
   const seconds = (date: Date | undefined) => date && date.getTime() / 1000
-  gauge('http_requests_in_flight', 'Requests that are being answered.', 'sum', gauges.requestsInFlight)
+  gauge(
+    'http_requests_in_flight',
+    'Requests that are being answered, the one for this text included.',
+    'sum',
+    gauges.requestsInFlight,
+  )
   gauge('connections', 'Open connections.', 'sum', gauges.connections)
   gauge(
     'older_releases_waiting',
