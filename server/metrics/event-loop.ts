@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { Family } from './families.ts'
+import { type Family, inMicros } from './families.ts'
 
 /** How often the delay is measured. A block that is shorter may be missed. */
 const RESOLUTION_MS = 20
@@ -50,7 +50,7 @@ export class EventLoopDelay {
     ])
     const sum = this.#ended.sum + current.sum
     const count = this.#ended.count + current.count
-    const samples: Family['samples'] = [...quantiles, [`${name}_sum`, sum], [`${name}_count`, count]]
+    const samples: Family['samples'] = [...quantiles, [`${name}_sum`, inMicros(sum)], [`${name}_count`, count]]
     return { name, help, type: 'summary', across: 'max', samples }
   }
 

@@ -1,4 +1,4 @@
-import type { Across, Family } from './families.ts'
+import { type Across, type Family, inMicros } from './families.ts'
 
 type Labels = readonly string[]
 
@@ -112,7 +112,7 @@ export class Histogram {
       return [`${this.#name}_bucket${labels}`, total]
     })
     const own = labelled(this.#labels, values)
-    return [...buckets, [`${this.#name}_sum${own}`, sum], [`${this.#name}_count${own}`, total]]
+    return [...buckets, [`${this.#name}_sum${own}`, inMicros(sum)], [`${this.#name}_count${own}`, total]]
   }
 }
 

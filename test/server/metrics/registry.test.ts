@@ -88,6 +88,12 @@ test('counts of several processes are summed, with those that only one of them h
   ])
 })
 
+test('a sum is the same in whatever order processes are summed', () => {
+  const parts = [0.1, 0.2, 0.3].map((value) => [family('counter', 'sum', [['counter', value]])])
+  const sums = [parts, parts.toReversed()].map((each) => merge(each).flatMap(({ samples }) => samples))
+  expect(sums).toEqual([[['counter', 0.6]], [['counter', 0.6]]])
+})
+
 test.each([
   ['sum', 7],
   ['max', 4],
