@@ -242,11 +242,13 @@ describe('the release', () => {
     const tested = await testApp({ publicDir })
     await tested.app.ready()
     const release = tested.app.releases.dataset()?.manifest.release ?? ''
-    const writeCatalog = (name: string, stale_after: string) =>
-      writeFile(
-        join(publicDir, 'catalog.json'),
-        JSON.stringify({ datasets: [{ latest: { release: name }, stale_after }] }),
-      )
+    let written = ''
+    const writeCatalog = async (name: string, stale_after: string) => {
+      // Each is larger: two may be written within one tick of the clock of files.
+      written += name
+      const datasets = [{ title: written, latest: { release: name }, stale_after }]
+      await writeFile(join(publicDir, 'catalog.json'), JSON.stringify({ datasets }))
+    }
     return { tested, release, writeCatalog }
   }
 
