@@ -16,21 +16,26 @@ const Deadline = z.object({
  */
 export function staleAfter(publicDir: string): (release: string) => Promise<Date | undefined> {
   const path = join(publicDir, CATALOG_FILE)
-  let stamp: string | undefined
-  let known: { release: string; date: Date } | undefined
+  let seen: { stamp: string; release: string; date: Promise<Date | undefined> } | undefined
 
-  async function readCatalog(release: string): Promise<void> {
-    const [{ latest, stale_after }] = Deadline.parse(JSON.parse(await readFile(path, 'utf8'))).datasets
-    if (latest.release === release) known = { release, date: new Date(stale_after) }
+  async function read(release: string, known: Date | undefined): Promise<Date | undefined> {
+    try {
+      const [{ latest, stale_after }] = Deadline.parse(JSON.parse(await readFile(path, 'utf8'))).datasets
+      return latest.release === release ? new Date(stale_after) : known
+    } catch {
+      // The catalogue is for readers. `verify` says what is wrong with it.
+      return known
+    }
   }
 
   return async (release) => {
-    const found = await sharedFingerprint(path).catch(() => undefined)
-    if (found !== undefined && (found !== stamp || known?.release !== release)) {
-      stamp = found
-      // The catalogue is for readers. `verify` says what is wrong with it.
-      await readCatalog(release).catch(() => undefined)
+    const stamp = await sharedFingerprint(path).catch(() => undefined)
+    const known = seen?.release === release ? seen : undefined
+    if (stamp !== undefined && stamp !== known?.stamp) {
+      const date = Promise.resolve(known?.date).then((before) => read(release, before))
+      seen = { stamp, release, date }
+      return await date
     }
-    return known?.release === release ? known.date : undefined
+    return await known?.date
   }
 }

@@ -69,8 +69,8 @@ export const metrics: Mutant[] = [
     name: 'late-by-another-catalogue',
     promise: 'A release that is served while a newer one is refused is late when its own catalogue says so.',
     file: 'server/published/stale-after.ts',
-    find: 'if (latest.release === release) known =',
-    replace: 'known =',
+    find: 'return latest.release === release ? new Date(stale_after) : known',
+    replace: 'return new Date(stale_after)',
     tests: ['test/server/routes/metrics.test.ts'],
   },
 ]
