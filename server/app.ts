@@ -13,14 +13,15 @@ import {
 import { allowPreflight } from './api/cors.ts'
 import { isOutOfFiles, toEnvelope } from './api/envelope.ts'
 import { acceptJsonAlone } from './api/json-body.ts'
-import { type LogTarget, RequestLog, requestFields } from './api/logging.ts'
+import { type LogTarget, NO_ROUTE, RequestLog, requestFields, routeOf } from './api/logging.ts'
 import { decodableUrl, KnownMethods, originForm } from './api/methods.ts'
 import { NO_RATE_LIMITS, rateLimits } from './api/rate-limits.ts'
 import { apiCatalogRoute } from './api/routes/api-catalog.ts'
 import { datasets } from './api/routes/datasets.ts'
 import { embeddingsModels } from './api/routes/embeddings-models.ts'
-import { health } from './api/routes/health.ts'
+import { health, pingInTime } from './api/routes/health.ts'
 import { currentKey } from './api/routes/key.ts'
+import { METRICS, metrics } from './api/routes/metrics.ts'
 import { modelEndpoints } from './api/routes/model-endpoints.ts'
 import { openApi } from './api/routes/openapi.ts'
 import { presetRoutes } from './api/routes/presets.ts'
@@ -33,6 +34,8 @@ import { NO_JSON_SCHEMA, validateWithZod } from './api/validation.ts'
 import type { RateLimitSettings, TrustProxy } from './base/config.ts'
 import { ApiError, LastingConflict, RETRY_AFTER_SECONDS } from './base/errors.ts'
 import { countHere } from './base/quota.ts'
+import type { Family } from './metrics/families.ts'
+import { ABORTED, type ReleaseGauges, type ServerMetrics, serverMetrics } from './metrics/server-metrics.ts'
 import { type CurrentRelease, currentRelease } from './published/current-release.ts'
 import { errorPages } from './published/error-pages.ts'
 import { fileMemory } from './published/file-memory.ts'
@@ -42,6 +45,7 @@ import { type PublicFiles, publicFiles } from './published/public-files.ts'
 import { loadRelease } from './published/release-loader.ts'
 import { releaseFinder } from './published/requested-release.ts'
 import { siteFrame } from './published/site-frame.ts'
+import { staleAfter } from './published/stale-after.ts'
 import { syntheticFiles } from './published/synthetic-files.ts'
 import { embeddingsCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
@@ -69,6 +73,11 @@ export interface AppDependencies extends Partial<Loaders> {
   prefix?: PathPrefix
   rateLimitSettings?: RateLimitSettings
   connectionLimits?: Partial<ConnectionLimits> | undefined
+  /** Those of the store and the process too, if they are watched already. */
+  measured?: ServerMetrics | undefined
+  /** The metrics of all processes; by default those of this one. */
+  collectMetrics?: (() => Promise<Family[]>) | undefined
+  metricsToken?: string | undefined
   log: LogTarget
 }
 
@@ -83,11 +92,12 @@ const LONGEST_PATH_PARAMETER = 16_384
  */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { store, publicDir, usageFile, clock, asOf, trustProxy = false, prefix = '', log } = dependencies
+  const { measured = serverMetrics(), metricsToken: token } = dependencies
   const limitsOfConnections = { ...CONNECTION_LIMITS, ...dependencies.connectionLimits }
   const { headMs, requestMs, idleMs, stalledMs, checkEveryMs } = limitsOfConnections
   const app = fastify({
     logger: { level: log.level, stream: log.stream },
-    logController: new RequestLog(log),
+    logController: new RequestLog(log, measured.countRequest),
     genReqId: () => randomUUID(),
     trustProxy: typeof trustProxy === 'number' ? (_address, hop) => hop < trustProxy : trustProxy,
     exposeHeadRoutes: false,
@@ -111,21 +121,27 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     frameworkErrors(error, request, reply) {
       setCommonHeaders(request, reply)
       sendError(error, request, reply)
+      measured.countRequest(NO_ROUTE, request.method, reply.statusCode)
       request.log.info({ ...requestFields(request), status: reply.statusCode }, 'request')
     },
     clientErrorHandler: (error, socket) => connections.refuseUnreadable(error, socket),
   })
   // A logger per request costs as much as its log line. The lines have the request id themselves.
   app.log.child = () => app.log
-  const connections: Connections = watchConnections(app.server, limitsOfConnections.most, app.log)
+  const connections: Connections = watchConnections(app.server, limitsOfConnections.most, app.log, (status) =>
+    measured.countRequest(NO_ROUTE, '', status),
+  )
   const loaders = { loadRelease, loadHistory, ...dependencies }
   const releases = currentRelease(publicDir, app.log, loaders.loadRelease)
-  const older = olderReleases(publicDir, app.log, loaders)
+  const older = olderReleases(publicDir, app.log, loaders, {
+    onRefused: () => measured.countRateLimited('older_releases'),
+  })
   const findRelease = releaseFinder(releases, older)
   const usage = keySpend(store)
   const followed = usageFile === undefined ? [releases] : [releases, followKeySpend(usageFile, usage, app.log)]
   const counter = store.isShared ? sharedQuotas(store) : countHere()
-  const limits = rateLimits(dependencies.rateLimitSettings ?? NO_RATE_LIMITS, clock, counter)
+  const { rateLimitSettings = NO_RATE_LIMITS } = dependencies
+  const limits = rateLimits(rateLimitSettings, clock, counter, measured.countRateLimited)
   const files = publicFiles(publicDir, app.log)
   const frame = siteFrame(publicDir)
   const methods = new KnownMethods()
@@ -140,11 +156,15 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.decorateRequest('storeState')
   app.decorateRequest('idempotency')
   app.setValidatorCompiler(validateWithZod)
-  app.setErrorHandler(sendError)
+  app.setErrorHandler((error, request, reply) => {
+    if (error instanceof StoreUnavailableError) measured.countStoreError()
+    sendError(error, request, reply)
+  })
   acceptJsonAlone(app)
   app.addHook('onRoute', (route) => {
     // The wildcard of published files matches every path. Methods of a file depend on whether it exists.
-    if (route.url !== WILDCARD) methods.add(route)
+    // The methods of the metrics would say that they are there.
+    if (route.url !== WILDCARD && route.url !== METRICS) methods.add(route)
   })
   // Hooks of most requests are synchronous: a promise costs as much as the hook's work.
   app.addHook('onRequest', (request, reply, done) => {
@@ -158,6 +178,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     done()
   })
   app.addHook('onRequestAbort', async (request) => {
+    measured.countRequest(routeOf(request), request.method, ABORTED)
     request.log.info(requestFields(request), 'request aborted by the client')
   })
   app.addHook('preClose', async () => connections.closeIdle())
@@ -167,8 +188,21 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     app.addHook('onClose', file.stop)
   }
   app.addHook('onClose', older.stop)
+  app.addHook('onListen', async () => measured.start())
+  app.addHook('onClose', async () => measured.stop())
+  measured.watch({
+    connections: connections.open,
+    requestsInFlight: connections.busy,
+    olderReleasesWaiting: older.waiting,
+    release: releaseGauges(releases, publicDir),
+    isStoreUp: () =>
+      pingInTime(store).then(
+        () => true,
+        () => false,
+      ),
+  })
 
-  app.register(async (scope) => health(scope, { store, releases }))
+  app.register(async (scope) => health(scope, { store, releases, onStoreError: measured.countStoreError }))
   app.register(async (scope) => {
     apiCatalogRoute(scope, { prefix })
     openApi(scope, { releases, frame, prefix })
@@ -179,13 +213,14 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       if (methods.of(pathOf(request)).length > 0) refuseUnrouted(request, reply, done)
       else done()
     })
-    staticFiles(scope, {
+    const sendFile = staticFiles(scope, {
       files,
       memory: fileMemory<SmallFile>(publicDir, MOST_BYTES_OF_FILES),
       isSynthetic: syntheticFiles(publicDir),
       errorPages: errorPages(publicDir, frame, prefix),
       prefix,
     })
+    metrics(scope, { collect: dependencies.collectMetrics ?? measured.collect, token, otherwise: sendFile })
   })
   app.register(
     async (api) => {
@@ -205,6 +240,16 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
     { prefix: API },
   )
   return app
+}
+
+function releaseGauges(releases: CurrentRelease, publicDir: string): () => Promise<ReleaseGauges | undefined> {
+  const findDeadline = staleAfter(publicDir)
+  return async () => {
+    const manifest = releases.dataset()?.manifest
+    if (manifest === undefined) return undefined
+    const { as_of, rows, release } = manifest
+    return { asOf: new Date(as_of), rows, staleAfter: await findDeadline(release) }
+  }
 }
 
 function pathOf({ url }: FastifyRequest): string {

@@ -7,6 +7,8 @@ import type { ConnectionLimits } from './api/connections.ts'
 import { buildApp } from './app.ts'
 import { isLoopback, type ServerConfig } from './base/config.ts'
 import { logBatch } from './base/log-batch.ts'
+import type { Family } from './metrics/families.ts'
+import { type ServerMetrics, serverMetrics } from './metrics/server-metrics.ts'
 import { embeddingsCatalogue, fillNewCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
 import { openStore, type Store } from './store/store.ts'
@@ -30,18 +32,26 @@ export class ListenError extends Error {
 
 export const STOP_DEADLINE_MS = 10_000
 
-interface ServerLimits {
+interface ServerOptions {
   stopDeadlineMs?: number
   connectionLimits?: Partial<ConnectionLimits>
+  measured?: ServerMetrics
+  /** The metrics of all processes; by default those of this one. */
+  collectMetrics?: () => Promise<Family[]>
 }
 
 /** Opens the store, loads the release and listens. Prints `listening <url>` and, for a new store, its first key. */
 export async function startServer(
   config: ServerConfig,
   effects: ServerEffects,
-  { stopDeadlineMs = STOP_DEADLINE_MS, connectionLimits }: ServerLimits = {},
+  {
+    stopDeadlineMs = STOP_DEADLINE_MS,
+    connectionLimits,
+    measured = serverMetrics(),
+    collectMetrics,
+  }: ServerOptions = {},
 ): Promise<RunningServer> {
-  const store = await openStore(config.databaseUrl)
+  const store = await openStore(config.databaseUrl, { observe: measured.observeStore })
   const log = logBatch(effects.logStream)
   process.on('exit', log.flush)
   const app = buildApp({
@@ -54,6 +64,9 @@ export async function startServer(
     prefix: config.pathPrefix,
     rateLimitSettings: config.rateLimits,
     connectionLimits,
+    measured,
+    collectMetrics,
+    metricsToken: config.metricsToken,
     log: { level: config.logLevel, stream: log },
   })
   async function end(deadlineMs: number): Promise<void> {

@@ -5,6 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fastify } from 'fastify'
 import type { ServerConfig } from './base/config.ts'
 import { bootstrapKey, type RunningServer, type ServerEffects, STOP_DEADLINE_MS, startServer, urlOf } from './main.ts'
+import { type Channel, metricsOfWorkers, metricsThrough } from './metrics/messages.ts'
+import { serverMetrics } from './metrics/server-metrics.ts'
 import { openStore } from './store/store.ts'
 
 /** A worker ended before it listened, and reported why. */
@@ -18,11 +20,12 @@ const PAUSE_BEFORE_REPLACING_MS = 1000
 
 /**
  * Starts `config.workers` processes that share a port; each is a complete server. This process hands out connections in
- * turn, creates the first key and replaces dead workers. Prints the same as `startServer`, once, when all are ready.
+ * turn, creates the first key, replaces dead workers and sums their metrics. Prints the same as `startServer`, once, when all are ready.
  */
 export async function startWorkers(config: ServerConfig, effects: ServerEffects): Promise<RunningServer> {
   const { log } = fastify({ logger: { level: config.logLevel, stream: effects.logStream } })
   const workers = new Set<Worker>()
+  const metrics = metricsOfWorkers()
   let isStopping = false
   let boundPort: number | undefined
 
@@ -33,13 +36,17 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
     }
     const worker = cluster.fork()
     workers.add(worker)
+    const removeMetrics = metrics.add(channelTo(worker))
     worker.on('error', (error) => {
       log.error({ err: error, worker_pid: worker.process.pid }, 'a worker cannot be reached')
       // It never started, so it has no exit event.
-      if (worker.process.pid === undefined) workers.delete(worker)
+      if (worker.process.pid !== undefined) return
+      workers.delete(worker)
+      removeMetrics()
     })
     worker.once('exit', (code, signal) => {
       workers.delete(worker)
+      removeMetrics()
       if (!isStopping && isReady.has(worker)) void replace(worker, code, signal)
     })
     const [address] = await Promise.race([
@@ -97,6 +104,23 @@ export async function startWorkers(config: ServerConfig, effects: ServerEffects)
   }
 }
 
+function channelTo(worker: Worker): Channel {
+  return {
+    send: (message) => {
+      // It may die at any time. Its exit event says so.
+      if (worker.isConnected()) worker.send(message, () => {})
+    },
+    onMessage: (listener) => worker.on('message', listener),
+  }
+}
+
+const channelToFirst: Channel = {
+  send: (message) => {
+    if (process.connected) process.send?.(message, undefined, undefined, () => {})
+  },
+  onMessage: (listener) => process.on('message', listener),
+}
+
 export const isWorker = cluster.isWorker
 
 /** Serves as a worker until `interrupted` or stopped by the parent process. */
@@ -111,7 +135,13 @@ export async function serveAsWorker(
   })
   let server: RunningServer
   try {
-    server = await startServer({ ...config, bootstrapKey: false }, { ...effects, print: () => {} })
+    const measured = serverMetrics()
+    const collectMetrics = metricsThrough(channelToFirst, measured.collect)
+    server = await startServer(
+      { ...config, bootstrapKey: false },
+      { ...effects, print: () => {} },
+      { measured, collectMetrics },
+    )
   } catch (error) {
     // Do not let the channel to the parent keep this process alive.
     process.channel?.unref()

@@ -1,5 +1,4 @@
-import type { MetricFamily, MetricSample } from '../contract/prometheus-text.ts'
-import { renderMetrics } from '../contract/prometheus-text.ts'
+import { type MetricFamily, renderMetrics, seriesOf } from '../contract/prometheus-text.ts'
 import type { BuildOutcome } from './build-outcome.ts'
 import type { Published } from './published.ts'
 
@@ -65,11 +64,22 @@ function releaseFamilies(published: Published | undefined): MetricFamily[] {
   ]
 }
 
-function gauge(name: string, help: string, samples: readonly MetricSample[]): MetricFamily {
-  return { name: `tokenboard_build_${name}`, help, type: 'gauge', samples }
+interface Sample {
+  labels?: Record<string, string>
+  value: number
 }
 
-function one(value: number): MetricSample[] {
+function gauge(suffix: string, help: string, samples: readonly Sample[]): MetricFamily {
+  const name = `tokenboard_build_${suffix}`
+  return {
+    name,
+    help,
+    type: 'gauge',
+    samples: samples.map(({ labels = {}, value }) => [seriesOf(name, labels), value]),
+  }
+}
+
+function one(value: number): Sample[] {
   return [{ value }]
 }
 

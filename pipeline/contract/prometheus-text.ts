@@ -1,17 +1,11 @@
 /** The Prometheus text format, version 0.0.4: what `/metrics` answers and node_exporter's textfile collector reads. */
 
-export interface MetricSample {
-  value: number
-  labels?: Readonly<Record<string, string>>
-  /** Of a histogram: which of its series this is. */
-  suffix?: '_bucket' | '_sum' | '_count'
-}
-
 export interface MetricFamily {
   name: string
   help: string
-  type: 'counter' | 'gauge' | 'histogram'
-  samples: readonly MetricSample[]
+  type: 'counter' | 'gauge' | 'histogram' | 'summary'
+  /** Series, such as `name{label="value"}`, with their values. `seriesOf` makes them. */
+  samples: (readonly [series: string, value: number])[]
 }
 
 export const METRICS_MEDIA_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
@@ -25,15 +19,13 @@ export function renderMetrics(families: readonly MetricFamily[]): string {
 }
 
 function renderFamily({ name, help, type, samples }: MetricFamily): string {
-  const lines = samples.map(
-    ({ suffix = '', labels = {}, value }) => `${name}${suffix}${renderLabels(labels)} ${renderValue(value)}\n`,
-  )
+  const lines = samples.map(([series, value]) => `${series} ${renderValue(value)}\n`)
   return `# HELP ${name} ${help.replaceAll(/[\\\n]/g, escaped)}\n# TYPE ${name} ${type}\n${lines.join('')}`
 }
 
-function renderLabels(labels: Readonly<Record<string, string>>): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${value.replaceAll(/[\\\n"]/g, escaped)}"`)
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+export function seriesOf(name: string, labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value.replaceAll(/[\\\n"]/g, escaped)}"`)
+  return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`
 }
 
 function escaped(character: string): string {

@@ -50,6 +50,10 @@ function openFilesLimit(): number {
 }
 
 export interface Connections {
+  /** How many are open. */
+  open(): number
+  /** How many have a request that is not answered to its end. */
+  busy(): number
   /** Closes idle connections, busy ones after their response, and all new ones. */
   closeIdle(): void
   /** Responds to what Node could not parse as HTTP or gave up waiting for. */
@@ -58,9 +62,14 @@ export interface Connections {
 
 /**
  * Limits the connections of `server`. Beyond `most`, a new one replaces the one idle for longest, so idle clients keep
- * nobody out. It is refused with 503 only if all are busy.
+ * nobody out. It is refused with 503 only if all are busy. `countRefused` gets the status of each answer that is no answer to a request.
  */
-export function watchConnections(server: Server, most: number, log: FastifyBaseLogger): Connections {
+export function watchConnections(
+  server: Server,
+  most: number,
+  log: FastifyBaseLogger,
+  countRefused: (status: number) => void = () => {},
+): Connections {
   const answers = new Map<Socket, ServerResponse | undefined>()
   /** Idle connections, least recently used first. */
   const free = new Set<Socket>()
@@ -130,6 +139,7 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
 
   /** Does not wait for the client: it must not hold a scarce connection. */
   function refuseAtOnce(socket: Socket, status: number): void {
+    countRefused(status)
     refuse(socket, status)
     socket.destroySoon()
   }
@@ -139,6 +149,9 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
   }
 
   return {
+    open: () => answers.size,
+    busy: () => answers.size - free.size,
+
     closeIdle() {
       isClosing = true
       for (const [socket, answer] of answers) {
@@ -164,6 +177,7 @@ export function watchConnections(server: Server, most: number, log: FastifyBaseL
         return
       }
       log.info({ address: socket.remoteAddress, status, reason: error.code }, 'unreadable request')
+      countRefused(status)
       if (answer === undefined || answer.writableFinished) refuse(socket, status)
       else answer.once('close', () => refuse(socket, status))
     },

@@ -10,7 +10,12 @@ export interface LogTarget {
 // The random part of a key or its hash. Clients may put them anywhere in a URL; never log them.
 const SECRET = /[0-9a-f]{32,}/gi
 
+/** The route of requests that have none. */
+export const NO_ROUTE = 'unknown'
+
 const USER = /\/\/[^/@]*@/
+
+type CountRequest = (route: string, method: string, status: number, seconds: number) => void
 
 /** Levels at which lines of requests are written. */
 const VERBOSE: readonly LogLevel[] = ['info', 'debug', 'trace']
@@ -25,9 +30,11 @@ const PROCESS = `"pid":${process.pid},"hostname":${JSON.stringify(hostname())}`
 export class RequestLog extends LogController {
   readonly #stream: LogTarget['stream']
   readonly #isVerbose: boolean
+  readonly #count: CountRequest
 
-  constructor({ level, stream }: LogTarget) {
+  constructor({ level, stream }: LogTarget, count: CountRequest) {
     super()
+    this.#count = count
     this.#stream = stream
     this.#isVerbose = VERBOSE.includes(level)
   }
@@ -37,7 +44,10 @@ export class RequestLog extends LogController {
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
     const fields = requestFields(request)
     const status = reply.statusCode
-    const elapsed_ms = Math.round(reply.elapsedTime)
+    const elapsed = reply.elapsedTime
+    const elapsed_ms = Math.round(elapsed)
+    // An aborted request may still end, after it was counted.
+    if (!request.raw.aborted) this.#count(routeOf(request), request.method, status, elapsed / 1000)
     if (error) reply.log.error({ ...fields, status, elapsed_ms, err: error }, 'request failed')
     else if (this.#isVerbose) {
       const { reqId, method, url, address } = fields
@@ -47,6 +57,13 @@ export class RequestLog extends LogController {
       )
     }
   }
+}
+
+/** The pattern of a request's route, because clients can make up any number of paths. */
+export function routeOf(request: FastifyRequest): string {
+  const { url } = request.routeOptions
+  if (url === undefined) return NO_ROUTE
+  return url === '/*' ? 'files' : url
 }
 
 export function requestFields(request: FastifyRequest) {

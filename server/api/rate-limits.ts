@@ -17,7 +17,13 @@ export interface RateLimits {
 const MINUTE_SECONDS = 60
 const DAY_SECONDS = 86_400
 
-export function rateLimits(settings: RateLimitSettings, clock: () => Date, counter: QuotaCounter): RateLimits {
+/** `onRefused` gets what the quotas that are used up are of. */
+export function rateLimits(
+  settings: RateLimitSettings,
+  clock: () => Date,
+  counter: QuotaCounter,
+  onRefused: (of: QuotaRule['of']) => void = () => {},
+): RateLimits {
   const ofKey: QuotaRule = { of: 'key', limit: settings.perMinute, seconds: MINUTE_SECONDS }
   const ofAccount: QuotaRule = { of: 'account', limit: settings.perDay, seconds: DAY_SECONDS }
   const isLimited = settings.perMinute > 0 || settings.perDay > 0
@@ -26,10 +32,11 @@ export function rateLimits(settings: RateLimitSettings, clock: () => Date, count
   function spend(uses: readonly QuotaUse[], reply: FastifyReply): void | Promise<void> {
     const limited = uses.filter(({ rule }) => rule.limit > 0)
     if (limited.length === 0) return
-    const tell = ({ isCounted, states }: Spending) => {
+    const tell = ({ isCounted, states, usedUp }: Spending) => {
       reply.headers(describe(states, limited))
       if (isCounted) return
       reply.header('retry-after', Math.max(...states.map(({ resetSeconds }) => resetSeconds)))
+      for (const what of usedUp) onRefused(what)
       throw new ApiError(429, 'Rate limit exceeded')
     }
     const spending = counter.spend(limited, clock().getTime())

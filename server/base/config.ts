@@ -44,6 +44,8 @@ export interface ServerConfig {
   /** Empty, or a path without a slash at its end. */
   pathPrefix: string
   rateLimits: RateLimitSettings
+  /** Undefined if only this machine may read `/metrics`. */
+  metricsToken: string | undefined
 }
 
 const PORT = z
@@ -106,6 +108,10 @@ const RATE_LIMIT = z
   .regex(/^\d{1,9}$/, { error: 'must be a whole number, 0 for no limit' })
   .transform(Number)
 
+const METRICS_TOKEN = z.string().regex(/^[\x21-\x7e]{16,}$/, {
+  error: 'must be at least 16 characters without spaces, such as what `openssl rand -hex 16` prints',
+})
+
 /** Settings are text, and so are their defaults. `docs/reference.md` is made from the descriptions. */
 export const ServerSettings = z.object({
   HOST: z.string().default('127.0.0.1').describe('The address to listen on.'),
@@ -142,6 +148,11 @@ export const ServerSettings = z.object({
   RATE_LIMIT_BAD_KEYS_PER_MINUTE: RATE_LIMIT.prefault('0').describe(
     'Requests with bad keys from one address (IPv6: one /64) in a minute; 0 is no limit.',
   ),
+  METRICS_TOKEN: METRICS_TOKEN.optional().meta({
+    unset: 'none',
+    description:
+      'Who sends it as `Authorization: Bearer` may read [`/metrics`](operations.md#metrics-and-alerts). Without it, only this machine may.',
+  }),
 })
 
 /** Reads the settings; `overrides` win over the environment. Throws `ConfigError` that lists every wrong one. */
@@ -176,11 +187,12 @@ export function readServerConfig(
       perDay: settings.RATE_LIMIT_PER_DAY,
       badKeysPerMinute: settings.RATE_LIMIT_BAD_KEYS_PER_MINUTE,
     },
+    metricsToken: settings.METRICS_TOKEN,
   }
 }
 
 /** These may hold a password or a key. */
-const SECRET = ['DATABASE_URL', 'BOOTSTRAP_KEY']
+const SECRET = ['DATABASE_URL', 'BOOTSTRAP_KEY', 'METRICS_TOKEN']
 
 function describe({ path, message }: z.core.$ZodIssue, given: Record<string, string | undefined>): string {
   const name = String(path[0])

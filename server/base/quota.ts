@@ -10,6 +10,8 @@ export interface Spending {
   isCounted: boolean
   /** All quotas if counted, else those used up. */
   states: QuotaState[]
+  /** What the quotas that are used up are of. Empty if counted. */
+  usedUp: QuotaRule['of'][]
 }
 
 /** Counts uses, in this process or for all servers of a store (`store/shared-quotas.ts`). */
@@ -32,10 +34,12 @@ export function countHere(): QuotaCounter {
   return {
     spend(uses, now) {
       const exhausted = uses
-        .map(({ rule, name }) => quotaOf(rule).state(name, now))
-        .filter(({ remaining }) => remaining === 0)
-      if (exhausted.length > 0) return { isCounted: false, states: exhausted }
-      return { isCounted: true, states: uses.map(({ rule, name }) => quotaOf(rule).use(name, now)) }
+        .map(({ rule, name }) => ({ of: rule.of, state: quotaOf(rule).state(name, now) }))
+        .filter(({ state }) => state.remaining === 0)
+      if (exhausted.length > 0) {
+        return { isCounted: false, states: exhausted.map(({ state }) => state), usedUp: exhausted.map(({ of }) => of) }
+      }
+      return { isCounted: true, states: uses.map(({ rule, name }) => quotaOf(rule).use(name, now)), usedUp: [] }
     },
   }
 }

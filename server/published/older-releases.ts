@@ -30,6 +30,8 @@ export interface OlderReleases {
   hasHistory(): Promise<boolean>
   /** The DOIs of deposited releases, if there are any. */
   dois(): Promise<PublishedDois | undefined>
+  /** How many releases are being loaded or wait for it. */
+  waiting(): number
   /** The first listed release that has tables of weeks and months and is not withdrawn, if any. */
   firstWithTables(): Promise<ReleaseName | undefined>
   stop(): Promise<void>
@@ -52,7 +54,12 @@ export function olderReleases(
   publicDir: string,
   log: FastifyBaseLogger,
   { loadRelease, loadHistory }: Loaders,
-  { mostBytes = MOST_BYTES, mostLoading = MOST_LOADING, mostLoadingEach = MOST_LOADING_EACH } = {},
+  {
+    mostBytes = MOST_BYTES,
+    mostLoading = MOST_LOADING,
+    mostLoadingEach = MOST_LOADING_EACH,
+    onRefused = () => {},
+  }: { mostBytes?: number; mostLoading?: number; mostLoadingEach?: number; onRefused?: () => void } = {},
 ): OlderReleases {
   const history = followedHistory(publicDir, log, loadHistory)
   // Keyed by entry hash, because a rebuilt dataset may reuse a name.
@@ -85,6 +92,7 @@ export function olderReleases(
   function loadInTurn(entry: ReleaseEntry, caller: string | undefined): Promise<Dataset> {
     const own = loading.filter((each) => each === caller).length
     if (loading.length >= mostLoading || own >= mostLoadingEach) {
+      onRefused()
       // Not 503: load balancers would take the server out of service.
       throw new ApiError(429, 'Too many older releases are being read. Please try again later.')
     }
@@ -129,6 +137,7 @@ export function olderReleases(
     list: listed,
     hasHistory: async () => (await sharedFingerprint(join(publicDir, HISTORY_PATHS.parquet))) !== undefined,
     dois: publishedDois(publicDir),
+    waiting: () => loading.length,
     stop: history.stop,
   }
 }

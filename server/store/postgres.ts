@@ -13,7 +13,7 @@ import {
   type Transaction,
 } from 'kysely'
 import { Client, DatabaseError, Pool, type PoolClient, types } from 'pg'
-import type { Engine } from './engine.ts'
+import { type Engine, type ObserveStatement, timed } from './engine.ts'
 import { retry, StoreUnavailableError, UnknownOutcomeError } from './retry.ts'
 import type { Tables } from './tables.ts'
 import { takeTurns } from './turns.ts'
@@ -33,7 +33,7 @@ const TIMEOUTS = {
 export const WRITE_LOCK = '1414483010, quote_ident(current_schema())::regnamespace::oid::int'
 
 /** Opens the database at `url` (`postgres://…`). Connects on first use, and again after a loss. */
-export function openPostgres(url: string, retryBudgetMs: number): Engine {
+export function openPostgres(url: string, retryBudgetMs: number, observe?: ObserveStatement): Engine {
   const pool = new Pool({
     ...TIMEOUTS,
     connectionString: url,
@@ -46,7 +46,7 @@ export function openPostgres(url: string, retryBudgetMs: number): Engine {
   // Without these listeners a lost connection would end the process. Its user gets the error, and the pool reconnects.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: detectingLoss(pool) }) })
+  const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: detectingLoss(pool) }), ...timed(observe) })
   const inTurn = takeTurns(retryBudgetMs)
   return {
     name: nameOf(url),

@@ -31,12 +31,16 @@ export function sharedQuotas(store: Pick<Store, 'db'>): QuotaCounter {
       const states = uses.flatMap(({ rule, name }) =>
         rows
           .filter((row) => row.name === rowName({ rule, name }))
-          .map((row) => ({ row, state: stateOf(rule, row, now) })),
+          .map((row) => ({ of: rule.of, row, state: stateOf(rule, row, now) })),
       )
       // Servers that see a new name at once all count it. Those beyond the limit are refused afterwards.
       const refused = states.filter(({ row, state }) => row.counted === 0 || row.uses > state.limit)
       const reported = refused.length > 0 ? refused : states
-      return { isCounted: refused.length === 0, states: reported.map(({ state }) => state) }
+      return {
+        isCounted: refused.length === 0,
+        states: reported.map(({ state }) => state),
+        usedUp: refused.map(({ of }) => of),
+      }
     },
   }
 }

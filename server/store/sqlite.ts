@@ -12,7 +12,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { Engine } from './engine.ts'
+import { type Engine, type ObserveStatement, timed } from './engine.ts'
 import { retry, StoreUnavailableError } from './retry.ts'
 import type { Tables } from './tables.ts'
 import { takeTurns } from './turns.ts'
@@ -25,10 +25,10 @@ export const BUSY = 5
 /** READONLY, IOERR, FULL and CANTOPEN: disk errors, after which SQLite has rolled back itself. */
 const OF_THE_DISK = [8, 10, 13, 14]
 
-export async function openSqlite(path: string, retryBudgetMs: number): Promise<Engine> {
+export async function openSqlite(path: string, retryBudgetMs: number, observe?: ObserveStatement): Promise<Engine> {
   const database = await retry(async () => openFile(path), retryBudgetMs, isBusy)
   const own = { count: 0 }
-  const db = new Kysely<Tables>({ dialect: nodeSqliteDialect(database, own) })
+  const db = new Kysely<Tables>({ dialect: nodeSqliteDialect(database, own), ...timed(observe) })
   const inTurn = takeTurns(retryBudgetMs)
   return {
     name: path,

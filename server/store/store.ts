@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Engine } from './engine.ts'
+import type { Engine, ObserveStatement } from './engine.ts'
 import { migrate, NewerStoreError } from './migrations.ts'
 import { RETRY_BUDGET_MS, StoreConflictError } from './retry.ts'
 import { openSqlite } from './sqlite.ts'
@@ -14,9 +14,14 @@ export class StoreError extends Error {
   override name = 'StoreError'
 }
 
+interface StoreOptions {
+  retryBudgetMs?: number
+  observe?: ObserveStatement
+}
+
 /** Opens the store at `url` (`sqlite:PATH` or `postgres://…`) and migrates it. Throws `StoreError`. */
-export async function openStore(url: string, { retryBudgetMs = RETRY_BUDGET_MS } = {}): Promise<Store> {
-  const engine = await openEngine(url, retryBudgetMs)
+export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
+  const engine = await openEngine(url, options)
   try {
     // In a write transaction: if several processes start at once, one migrates and the others wait.
     await engine.write(migrate)
@@ -34,19 +39,19 @@ export async function openStore(url: string, { retryBudgetMs = RETRY_BUDGET_MS }
   }
 }
 
-async function openEngine(url: string, retryBudgetMs: number): Promise<Engine> {
+async function openEngine(url: string, { retryBudgetMs = RETRY_BUDGET_MS, observe }: StoreOptions): Promise<Engine> {
   if (isPostgresUrl(url)) {
     // Load it only when needed: it takes a while.
     const { openPostgres } = await import('./postgres.ts')
     try {
-      return openPostgres(url, retryBudgetMs)
+      return openPostgres(url, retryBudgetMs, observe)
     } catch (error) {
       // Do not show the URL, which may have a password.
       throw cannotBeOpened('of DATABASE_URL', error)
     }
   }
   const path = url.replace(/^sqlite:/, '')
-  return await openSqlite(path, retryBudgetMs).catch((error: unknown) => {
+  return await openSqlite(path, retryBudgetMs, observe).catch((error: unknown) => {
     if (error instanceof StoreConflictError) throw error
     throw cannotBeOpened(path, error)
   })

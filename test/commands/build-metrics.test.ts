@@ -10,30 +10,9 @@ import type { BuildSummary } from '../../pipeline/build.ts'
 import { renderBuildMetrics } from '../../pipeline/commands/build-metrics.ts'
 import type { BuildOutcome } from '../../pipeline/commands/build-outcome.ts'
 import { recordBuild } from '../../pipeline/commands/record-build.ts'
+import { OUTCOME } from '../support/build-metrics.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { PUBLISHED, writeCatalog } from '../support/status.ts'
-
-const OUTCOME: BuildOutcome = {
-  outcome: 'released',
-  started: '2025-03-10T12:00:00.000Z',
-  ended: '2025-03-10T12:00:02.500Z',
-  exit_code: 0,
-  error: null,
-  stages: [{ stage: 'read', seconds: 1.5 }],
-  counts: {
-    records: { read: 4, published: 2, rejected: 1, withheld: 1 },
-    rejected_share: 0.25,
-    withheld_share: 0.5,
-    newest: [
-      { source: 'eu "west"', date: '2025-03-08' },
-      { source: 'silent', date: null },
-    ],
-  },
-  release: '20250310T120000Z',
-  warnings: [],
-  checks: [],
-  last_success: '2025-03-10T12:00:02.500Z',
-}
 
 describe('the metrics of a build', () => {
   it('say how it ended, what it counted, and how old its sources and the release are', () => {

@@ -4,6 +4,7 @@ import { commands } from './list/commands.ts'
 import { contract } from './list/contract.ts'
 import { dataset } from './list/dataset.ts'
 import { deposit } from './list/deposit.ts'
+import { metrics } from './list/metrics.ts'
 import { publication } from './list/publication.ts'
 import { published } from './list/published.ts'
 import { raw } from './list/raw.ts'
@@ -29,6 +30,7 @@ const ROOMS = {
   api,
   published,
   store,
+  metrics,
 }
 
 /** All mutants by the room whose promise they break, which stands before the name. */

@@ -18,6 +18,7 @@ test('uses the defaults without settings', () => {
     trustProxy: false,
     pathPrefix: '',
     rateLimits: { perMinute: 0, perDay: 0, badKeysPerMinute: 0 },
+    metricsToken: undefined,
   })
 })
 
@@ -36,6 +37,7 @@ test('reads every setting, and prefers flags over the environment', () => {
     RATE_LIMIT_PER_MINUTE: '30',
     RATE_LIMIT_PER_DAY: '500',
     RATE_LIMIT_BAD_KEYS_PER_MINUTE: '10',
+    METRICS_TOKEN: 'a-token-of-16-ch',
   }
   expect(readServerConfig({ PORT: '81', HOST: undefined }, environment)).toEqual({
     host: '::1',
@@ -50,6 +52,7 @@ test('reads every setting, and prefers flags over the environment', () => {
     trustProxy: ['10.0.0.0/8', '::1'],
     pathPrefix: '/some/tokens',
     rateLimits: { perMinute: 30, perDay: 500, badKeysPerMinute: 10 },
+    metricsToken: 'a-token-of-16-ch',
   })
 })
 
@@ -81,10 +84,20 @@ test.each([
   ['RATE_LIMIT_PER_MINUTE', '-1'],
   ['RATE_LIMIT_PER_DAY', '1.5'],
   ['RATE_LIMIT_BAD_KEYS_PER_MINUTE', 'off'],
+  ['METRICS_TOKEN', 'short'],
 ])('refuses %s=%s', (name, value) => {
   expect(() => readServerConfig({}, { [name]: value })).toThrow(ConfigError)
   expect(() => readServerConfig({}, { [name]: value })).toThrow(name)
 })
+
+test.each(['fifteen-letters', 'sixteen letters and spaces', 'sixteen-letters-\u00e9'])(
+  'refuses a token for the metrics without showing it: %s',
+  (token) => {
+    const read = () => readServerConfig({}, { METRICS_TOKEN: token })
+    expect(read).toThrow(/METRICS_TOKEN must be at least 16 characters.*openssl rand -hex 16/)
+    expect(read).not.toThrow(new RegExp(token))
+  },
+)
 
 test('reports all problems at once', () => {
   expect(() => readServerConfig({}, { PORT: 'x', LOG_LEVEL: 'x', TRUST_PROXY: 'x' })).toThrow(

@@ -16,7 +16,7 @@ const SECOND = '20250105T000000Z'
 const WINDOW = { start_date: '2025-01-01', end_date: '2025-01-31' }
 
 async function published(
-  limits: { mostBytes?: number; mostLoading?: number; mostLoadingEach?: number } = {},
+  limits: { mostBytes?: number; mostLoading?: number; mostLoadingEach?: number; onRefused?: () => void } = {},
   load = loadReleaseHere,
 ) {
   const publicDir = await temporaryFolder()
@@ -60,10 +60,12 @@ test('reads a release once for many requests at a time', async () => {
 
 test('refuses a request with 429 when too many releases are being loaded', async () => {
   const { load, begun, letGo } = heldLoads()
-  const { releases } = await published({ mostLoading: 1 }, load)
+  const onRefused = vi.fn()
+  const { releases } = await published({ mostLoading: 1, onRefused }, load)
   const waiting = [FIRST, FIRST].map((name) => releases.find(name))
   await begun
   const [refused] = await Promise.allSettled([releases.find(SECOND)])
+  expect([releases.waiting(), onRefused.mock.calls.length]).toEqual([1, 1])
   letGo()
   const [first, again, second] = [...(await Promise.allSettled(waiting)), refused]
   expect([first?.status, again?.status]).toEqual(['fulfilled', 'fulfilled'])

@@ -7,8 +7,14 @@ import type { Store } from '../../store/store.ts'
 /** Load balancers need a quick reply, and a slower store could not serve requests well. */
 const STORE_LIMIT_MS = 2000
 
+interface Health {
+  store: Store
+  releases: CurrentRelease
+  onStoreError(): void
+}
+
 /** `/healthz`: the process runs. `/readyz`: a release is loaded and the store responds. */
-export function health(app: FastifyInstance, { store, releases }: { store: Store; releases: CurrentRelease }): void {
+export function health(app: FastifyInstance, { store, releases, onStoreError }: Health): void {
   app.route({ method: ['GET', 'HEAD'], url: '/healthz', handler: async () => ({ status: 'ok' }) })
 
   app.route({
@@ -19,6 +25,7 @@ export function health(app: FastifyInstance, { store, releases }: { store: Store
       const isStoreReady = await pingInTime(store).then(
         () => true,
         (error: unknown) => {
+          onStoreError()
           request.log.error({ reqId: request.id, err: error }, 'the store does not respond')
           return false
         },
@@ -32,7 +39,8 @@ export function health(app: FastifyInstance, { store, releases }: { store: Store
   })
 }
 
-async function pingInTime(store: Pick<Store, 'ping'>): Promise<void> {
+/** Rejects if the store fails or takes too long. */
+export async function pingInTime(store: Pick<Store, 'ping'>): Promise<void> {
   const late = new AbortController()
   const limit = sleep(STORE_LIMIT_MS, undefined, { signal: late.signal }).then(() => {
     throw new Error(`the store took more than ${STORE_LIMIT_MS / 1000} seconds`)

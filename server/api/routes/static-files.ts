@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import type { Coding } from '../../../pipeline/contract/codings.ts'
 import { releasePath } from '../../../pipeline/contract/manifest.ts'
 import { ApiError } from '../../base/errors.ts'
@@ -35,24 +35,23 @@ interface StaticFiles {
 
 /**
  * Serves `PUBLIC_DIR` at `/`: small files from memory, others as streams. Not with `@fastify/static`, which only knows
- * weak tags of size and time and opens a file again after `stat`: a switch in between would mix two releases.
+ * weak tags of size and time and opens a file again after `stat`: a switch in between would mix two releases. Returns the
+ * handler, for routes that answer like a file.
  */
-export function staticFiles(app: FastifyInstance, options: StaticFiles): void {
+export function staticFiles(app: FastifyInstance, options: StaticFiles): RouteHandlerMethod {
   const { files, memory, isSynthetic, errorPages, prefix } = options
 
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: '/*',
-    handler(request, reply) {
-      const [path = '/', query] = request.url.split(/\?(.*)/s, 2)
-      const codings = wishedCodings(request)
-      const name = `${codings.join()} ${path}`
-      const known = memory.recall(name)
-      return known === undefined
-        ? sendFromDisk(request, reply, { path, query, codings, name })
-        : sendSmall(request, reply, known)
-    },
-  })
+  const handler: RouteHandlerMethod = (request, reply) => {
+    const [path = '/', query] = request.url.split(/\?(.*)/s, 2)
+    const codings = wishedCodings(request)
+    const name = `${codings.join()} ${path}`
+    const known = memory.recall(name)
+    return known === undefined
+      ? sendFromDisk(request, reply, { path, query, codings, name })
+      : sendSmall(request, reply, known)
+  }
+  app.route({ method: ['GET', 'HEAD'], url: '/*', handler })
+  return handler
 
   async function sendFromDisk(
     request: FastifyRequest,

@@ -141,11 +141,9 @@ export const api: Mutant[] = [
     name: 'refused-uses-counted',
     promise: 'A request that is refused because one quota is used up counts in no other.',
     file: 'server/base/quota.ts',
-    find: 'if (exhausted.length > 0) return { isCounted: false, states: exhausted }',
+    find: 'if (exhausted.length > 0) {',
     replace: `if (exhausted.length > 0) {
-        for (const { rule, name } of uses) quotaOf(rule).use(name, now)
-        return { isCounted: false, states: exhausted }
-      }`,
+        for (const { rule, name } of uses) quotaOf(rule).use(name, now)`,
     tests: ['test/server/exchanges.test.ts'],
   },
   {

@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CliError } from '../../../pipeline/base/errors.ts'
 import { serverConfig } from '../../../pipeline/commands/serve.ts'
 import { temporaryFolder } from '../../support/app.ts'
+import { isCounted, requestsIn, samplesOf } from '../../support/metrics.ts'
 import { runProcess } from '../../support/pipeline.ts'
 import { publish, sampleRows } from '../../support/publish.ts'
 import { type ServerProcess, startNode } from '../../support/server-process.ts'
@@ -71,11 +72,21 @@ describe('with workers', () => {
 
   test.each([1, 2])('replaces %i of 2 workers that die, at the same address', async (count) => {
     const server = await serve(3, '--workers', '2')
+    const ask = async (path: string) =>
+      await (await fetch(server.url + path, { headers: { connection: 'close' } })).text()
+    for (let asked = 0; asked < 4; asked++) await ask('/healthz')
+    const before = await ask('/metrics')
+    expect(requestsIn(before)['GET /healthz 200']).toBe(4)
     const dead = workersOf(server.pid).slice(0, count)
     for (const pid of dead) process.kill(pid, 'SIGKILL')
     await expect.poll(() => workersOf(server.pid).filter((pid) => !dead.includes(pid)).length).toBe(2)
     const status = async () => (await fetch(`${server.url}/readyz`).catch(() => undefined))?.status
     await expect.poll(status).toBe(200)
+    // What workers counted that died is still counted.
+    const after = samplesOf(await ask('/metrics'))
+    for (const [line, value] of Object.entries(samplesOf(before)).filter(([name]) => isCounted(name))) {
+      expect(after[line], line).toBeGreaterThanOrEqual(value)
+    }
     server.signal('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
     const replaced = { msg: 'a worker ended and will be replaced', worker_pid: dead[0], signal: 'SIGKILL' }

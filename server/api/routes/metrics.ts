@@ -1,0 +1,36 @@
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
+import { METRICS_MEDIA_TYPE, renderMetrics } from '../../../pipeline/contract/prometheus-text.ts'
+import { mayScrape } from '../../metrics/access.ts'
+import type { Family } from '../../metrics/families.ts'
+
+export const METRICS = '/metrics'
+
+interface Metrics {
+  collect(): Promise<Family[]>
+  token: string | undefined
+  /** Answers everybody else, as if there were no such path. */
+  otherwise: RouteHandlerMethod
+}
+
+/** `/metrics` for those who may read it. It is in no list of paths and methods, so that nobody else learns of it. */
+export function metrics(app: FastifyInstance, { collect, token, otherwise }: Metrics): void {
+  /** In a turn of its own: this request is not yet one of those that are being answered. */
+  async function collectLater(): Promise<Family[]> {
+    await Promise.resolve()
+    return await collect()
+  }
+
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: METRICS,
+    handler(request, reply) {
+      const { headers, httpVersion, socket } = request.raw
+      if (!mayScrape({ peer: socket.remoteAddress, httpVersion, headers }, token)) {
+        return otherwise.call(app, request, reply)
+      }
+      return collectLater().then((families) =>
+        reply.type(METRICS_MEDIA_TYPE).header('cache-control', 'no-store').send(renderMetrics(families)),
+      )
+    },
+  })
+}

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest'
+import { renderMetrics } from '../../../pipeline/contract/prometheus-text.ts'
+import { type Family, lasting, merge } from '../../../server/metrics/families.ts'
+import { Registry } from '../../../server/metrics/registry.ts'
+
+async function textOf(registry: Registry): Promise<string> {
+  return renderMetrics(await registry.collect())
+}
+
+test('a counter counts for each set of label values, and begins with 0 if it has no labels', async () => {
+  const registry = new Registry()
+  registry.counter('plain_total', 'No labels.')
+  const counter = registry.counter('made_total', 'Two labels.', ['what', 'how'])
+  counter.add(1, 'a', 'b')
+  counter.add(2, 'a', 'b')
+  counter.add(0, 'a', 'c')
+  expect(await textOf(registry)).toBe(
+    [
+      '# HELP plain_total No labels.',
+      '# TYPE plain_total counter',
+      'plain_total 0',
+      '# HELP made_total Two labels.',
+      '# TYPE made_total counter',
+      'made_total{what="a",how="b"} 3',
+      'made_total{what="a",how="c"} 0',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('a histogram counts what is at or below each bound', async () => {
+  const registry = new Registry()
+  const histogram = registry.histogram('took_seconds', 'Time.', [0.1, 1], ['route'])
+  for (const seconds of [0.05, 0.1, 0.5, 3]) histogram.observe(seconds, '/x')
+  expect(await textOf(registry)).toBe(
+    [
+      '# HELP took_seconds Time.',
+      '# TYPE took_seconds histogram',
+      'took_seconds_bucket{route="/x",le="0.1"} 2',
+      'took_seconds_bucket{route="/x",le="1"} 3',
+      'took_seconds_bucket{route="/x",le="+Inf"} 4',
+      'took_seconds_sum{route="/x"} 3.65',
+      'took_seconds_count{route="/x"} 4',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('a gauge without a value is left out', async () => {
+  const registry = new Registry()
+  registry.gauge('here', 'One.', 'sum', async () => 1.5)
+  registry.gauge('absent', 'None.', 'sum', () => undefined)
+  expect(await textOf(registry)).toBe('# HELP here One.\n# TYPE here gauge\nhere 1.5\n')
+})
+
+test('help, label values and numbers are escaped as the format wants it', async () => {
+  const registry = new Registry()
+  registry.counter('odd_total', 'A \\ and\na line.', ['path']).add(Number.POSITIVE_INFINITY, 'a"b\\c\nd')
+  registry.gauge('nothing', 'Not a number.', 'max', () => Number.NaN)
+  const [help, , sample, , , nothing] = (await textOf(registry)).split('\n')
+  expect([help, sample, nothing]).toEqual([
+    '# HELP odd_total A \\\\ and\\na line.',
+    'odd_total{path="a\\"b\\\\c\\nd"} +Inf',
+    'nothing NaN',
+  ])
+})
+
+const family = (type: Family['type'], across: Family['across'], samples: Family['samples']): Family => ({
+  name: type,
+  help: '',
+  type,
+  across,
+  samples,
+})
+
+test('counts of several processes are summed, with those that only one of them has', () => {
+  const [counter] = merge([
+    [family('counter', 'sum', [['counter{a="1"}', 1]])],
+    [
+      family('counter', 'sum', [
+        ['counter{a="2"}', 5],
+        ['counter{a="1"}', 2],
+      ]),
+    ],
+  ])
+  expect(counter?.samples).toEqual([
+    ['counter{a="1"}', 3],
+    ['counter{a="2"}', 5],
+  ])
+})
+
+test('a sum is the same in whatever order processes are summed', () => {
+  const parts = [0.1, 0.2, 0.3].map((value) => [family('counter', 'sum', [['counter', value]])])
+  const sums = [parts, parts.toReversed()].map((each) => merge(each).flatMap(({ samples }) => samples))
+  expect(sums).toEqual([[['counter', 0.6]], [['counter', 0.6]]])
+})
+
+test.each([
+  ['sum', 7],
+  ['max', 4],
+  ['min', 3],
+] as const)('gauges of several processes become their %s', (across, value) => {
+  const [gauge] = merge([[family('gauge', across, [['gauge', 4]])], [family('gauge', across, [['gauge', 3]])]])
+  expect(gauge?.samples).toEqual([['gauge', value]])
+})
+
+const summary = (quantile: number, count: number) =>
+  family('summary', 'max', [
+    ['summary{quantile="0.5"}', quantile],
+    ['summary_count', count],
+  ])
+
+test('quantiles are those of the worst process', () => {
+  const [merged] = merge([[summary(0.2, 10)], [summary(0.1, 20)]])
+  expect(merged?.samples).toEqual([
+    ['summary{quantile="0.5"}', 0.2],
+    ['summary_count', 30],
+  ])
+})
+
+test('of a process that ended, only what was counted stays', () => {
+  const families = [family('gauge', 'sum', [['gauge', 4]]), family('counter', 'sum', [['counter', 2]]), summary(0.2, 9)]
+  expect(lasting(families).flatMap(({ samples }) => samples)).toEqual([
+    ['counter', 2],
+    ['summary_count', 9],
+  ])
+})
