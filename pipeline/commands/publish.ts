@@ -48,16 +48,22 @@ AWS_REGION, AWS_ENDPOINT_URL. More: docs/hosting.md.`,
         const options = { address, login, url, base, prove, deleteStrays, isAgain: again, dryRun }
         return publishToBucket(config, effects, options)
       })
-      say(describe(summary, { isProving: prove && !dryRun }))
-      process.stdout.write(json ? `${JSON.stringify(summary)}\n` : toPurge(summary))
-      if (summary.proof !== null && summary.proof.fault !== null) throw new BuildError(unproved(summary.proof.fault))
+      tell(summary, { json, isProving: prove && !dryRun })
     },
   )
+
+/** Says what was done. Throws `BuildError` if the host does not send what was uploaded. */
+export function tell(summary: PublishSummary, { json, isProving }: { json: boolean; isProving: boolean }): void {
+  say(describe(summary, isProving))
+  process.stdout.write(json ? `${JSON.stringify(summary)}\n` : toPurge(summary))
+  const { proof } = summary
+  if (proof !== null && proof.fault !== null) throw new BuildError(unproved(proof.fault))
+}
 
 const NAMED = 5
 const PURGED_NAMED = 20
 
-function describe(summary: PublishSummary, { isProving }: { isProving: boolean }): string {
+function describe(summary: PublishSummary, isProving: boolean): string {
   const { outcome, release, bucket, files, bytes, uploaded, uploaded_bytes, deleted, strays, purge } = summary
   const changes = `${counted(uploaded.length, 'file')} uploaded, ${formatBytes(uploaded_bytes)}; ${deleted.length} deleted`
   const headlines = {

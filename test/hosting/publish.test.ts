@@ -1,11 +1,12 @@
 /** `tokenboard publish`: what a bucket has afterwards, in which order it got there, and what is refused. */
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readBucketLogin, readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { toJson } from '../../pipeline/base/json.ts'
+import { tell } from '../../pipeline/commands/publish.ts'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import { cacheControl, INDEX_PATH, mediaType, POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
 import { readBucketAddress } from '../../pipeline/hosting/bucket-address.ts'
@@ -288,6 +289,14 @@ describe('publishing to a bucket', () => {
     await expectCopy(s3, one)
   })
 
+  it('tells its own address in the Iceberg table', async () => {
+    const s3 = await startWith(one)
+    const { uploaded } = await publish(one, s3, { base: 's3://data.example.org/tokens' })
+    expect(uploaded.length).toBe(3)
+    const table = String(s3.objects.get(`${DATASET}/iceberg/metadata/v1.metadata.json`)?.body)
+    expect(JSON.parse(table).location).toBe(`s3://data.example.org/tokens/${DATASET}/iceberg`)
+  })
+
   it('does not run during a build', async () => {
     const s3 = await startFakeS3()
     const lock = await lockPublic(one.publicDir)
@@ -445,16 +454,31 @@ describe('the command', () => {
   })
 
   it('fails if the result is not what was uploaded, and has said what was done', async () => {
-    const s3 = await startFakeS3()
-    s3.put('index.html', 'x', { 'content-type': 'text/plain' })
-    const { code, stdout, stderr } = await command(one, s3, '--url', 'ftp://a', '--json')
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain('--url ftp://a is not the http(s) address of the published files')
-    expect(s3.requests).toEqual([])
+    const s3 = await startWith(one)
+    const summary = await publish(one, s3)
+    const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const fault = 'https://data.example.org/feed.json is answered with 404'
+    const proof = { url: 'https://data.example.org/', files: 3, fault, still_served: [] }
+    try {
+      expect(() => tell({ ...summary, proof }, { json: true, isProving: true })).toThrow(
+        `everything was uploaded, but not proved over HTTP: ${fault}.`,
+      )
+      expect(stdout).toHaveBeenCalledWith(`${JSON.stringify({ ...summary, proof })}\n`)
+      tell(summary, { json: false, isProving: true })
+      expect(stderr).toHaveBeenLastCalledWith(expect.stringContaining('nothing over HTTP: give the public address'))
+    } finally {
+      stdout.mockRestore()
+      stderr.mockRestore()
+    }
   })
 
   it('ends with 2 for a wrong address or settings, and never says the secret', async () => {
     const s3 = await startFakeS3()
+    const wrong = await command(one, s3, '--url', 'ftp://a', '--json')
+    expect(wrong).toMatchObject({ code: 2, stdout: '' })
+    expect(wrong.stderr).toContain('--url ftp://a is not the http(s) address of the published files')
+    expect(s3.requests).toEqual([])
     expect(await runCli(['publish', BUCKET], settings(one, ''))).toMatchObject({ code: 2 })
     const { code, stderr } = await runCli(['publish', `s3://${BUCKET}`], settings(one, ''))
     expect(code).toBe(2)
