@@ -48,7 +48,7 @@ function baseOf(endpoint: string): string {
   return origin + pathname.replace(/\/$/, '')
 }
 
-/** Signatures need these characters encoded, too. */
-function encodeStrictly(text: string): string {
+/** Encodes all that signatures need encoded. */
+export function encodeStrictly(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`)
 }

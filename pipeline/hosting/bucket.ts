@@ -4,7 +4,7 @@ import type { BucketLogin } from '../base/config.ts'
 import { BuildError, reasonOf, reasonOfFetch } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { bodyWithin } from '../publication/http-client.ts'
-import { addressOf, type BucketAddress, urlOf } from './bucket-address.ts'
+import { addressOf, type BucketAddress, encodeStrictly, urlOf } from './bucket-address.ts'
 import { type ListedObject, type Refusal, readListing, readRefusal } from './bucket-answer.ts'
 
 /** A file on its way into a bucket. */
@@ -182,7 +182,10 @@ export class Bucket {
     const { now, signal } = this.#options
     const key = path === undefined ? '' : this.#address.prefix + path
     const url = urlOf(this.#address, this.#login, key)
-    for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+    // Not every service reads a plus as a space, so searchParams cannot write it.
+    url.search = Object.entries(query)
+      .map(([name, value]) => `${name}=${encodeStrictly(value)}`)
+      .join('&')
     const signer = new AwsV4Signer({
       method,
       url: url.href,

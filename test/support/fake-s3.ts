@@ -151,18 +151,12 @@ function signatureOf(
   { day, signed, content }: { day: string; signed: string; content: string },
 ): string {
   const [path = '', query = ''] = url.split('?')
-  const strictly = (text: string) =>
-    encodeURIComponent(text).replaceAll(/[!'()*]/g, (each) => `%${each.charCodeAt(0).toString(16).toUpperCase()}`)
-  const parameters = [...new URLSearchParams(query)]
-    .map(([name, value]) => `${strictly(name)}=${strictly(value)}`)
-    .sort()
+  // As it was sent: a service need not read a plus as a space.
+  const parameters = query.split('&').sort()
   const names = signed.split(';')
   const canonical = [
     method,
-    path
-      .split('/')
-      .map((name) => strictly(decodeURIComponent(name)))
-      .join('/'),
+    path,
     parameters.join('&'),
     ...names.map((name) => `${name}:${String(headers[name]).trim()}`),
     '',
