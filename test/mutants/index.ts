@@ -3,6 +3,7 @@ import { base } from './list/base.ts'
 import { contract } from './list/contract.ts'
 import { dataset } from './list/dataset.ts'
 import { deposit } from './list/deposit.ts'
+import { hosting } from './list/hosting.ts'
 import { publication } from './list/publication.ts'
 import { published } from './list/published.ts'
 import { raw } from './list/raw.ts'
@@ -23,6 +24,7 @@ const ROOMS = {
   setup,
   deposit,
   publication,
+  hosting,
   site,
   api,
   published,
