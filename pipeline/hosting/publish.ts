@@ -84,7 +84,12 @@ export async function publishToBucket(
     return { ...summary, purge, proof: null }
   effects.report({ kind: 'stage', stage: 'prove' })
   const proving = { files, deleted: summary.deleted, isSynthetic: manifest.synthetic, signal, pause }
-  return { ...summary, purge, proof: await proveOverHttp(base, proving) }
+  try {
+    return { ...summary, purge, proof: await proveOverHttp(base, proving) }
+  } catch (error) {
+    if (!signal.aborted) throw error
+    throw new BuildError('stopped; everything was uploaded, but not proved over HTTP', { cause: error })
+  }
 }
 
 async function releasedFolder(config: PipelineConfig): Promise<string> {

@@ -86,6 +86,16 @@ describe('a bucket', () => {
     expect((await bucket.list()).get('a')).toEqual({ bytes: 1, etag })
   })
 
+  it('has only what is below the prefix, whatever the service lists', async () => {
+    const { s3, bucket } = await open()
+    s3.fault = (_, response) => {
+      const contents = ['tokens/a', 'tokens-2/d', 'e'].map((key) => `<Contents><Key>${key}</Key></Contents>`)
+      response.end(`<ListBucketResult>${contents.join('')}</ListBucketResult>`)
+      return true
+    }
+    expect([...(await bucket.list()).keys()]).toEqual(['a'])
+  })
+
   it('signs with a session token', async () => {
     const { s3, bucket } = await open(`s3://${BUCKET}`, { settings: { AWS_SESSION_TOKEN: 'a token' } })
     s3.sessionToken = 'a token'

@@ -1,6 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 
-const TESTS = ['test/hosting/publish.test.ts', 'test/hosting/bucket.test.ts']
+const TESTS = ['test/hosting/plan.test.ts', 'test/hosting/bucket.test.ts', 'test/hosting/publish.test.ts']
 
 export const hosting: Mutant[] = [
   {
@@ -47,8 +47,8 @@ export const hosting: Mutant[] = [
     name: 'beside-the-prefix',
     promise: 'What is beside the prefix is neither listed nor deleted.',
     file: 'pipeline/hosting/bucket.ts',
-    find: "...(prefix !== '' && { prefix })",
-    replace: "...(prefix !== '' && { prefix: prefix.slice(0, -1) })",
+    find: "key.startsWith(prefix) && !key.endsWith('/')",
+    replace: "!key.endsWith('/')",
     tests: TESTS,
   },
   {
