@@ -249,8 +249,9 @@ export class Bucket {
 
   /** A service may repeat what it was sent. */
   #withoutSecrets(text: string): string {
-    const { secretAccessKey, sessionToken = secretAccessKey } = this.#login
-    return text.replaceAll(secretAccessKey, '…').replaceAll(sessionToken, '…')
+    const { secretAccessKey, sessionToken } = this.#login
+    const secrets = [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])]
+    return secrets.reduce((said, secret) => said.replaceAll(secret, '…'), text)
   }
 }
 

@@ -168,6 +168,14 @@ describe('a bucket', () => {
       return true
     }
     await expect(own.list()).rejects.toThrow('AccessDenied Not …!')
+    const { s3: other, bucket: temporary } = await open(`s3://${BUCKET}`, {
+      settings: { AWS_SESSION_TOKEN: 'a token' },
+    })
+    other.fault = (_, response) => {
+      response.writeHead(400).end('<Error><Code>ExpiredToken</Code><Message>a token</Message></Error>')
+      return true
+    }
+    await expect(temporary.list()).rejects.toThrow('ExpiredToken …')
   })
 
   it('says that the clock is wrong', async () => {

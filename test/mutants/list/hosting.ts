@@ -1,6 +1,8 @@
 import type { Mutant } from '../mutant.ts'
 
-const TESTS = ['test/hosting/plan.test.ts', 'test/hosting/bucket.test.ts', 'test/hosting/publish.test.ts']
+const PLAN = ['test/hosting/plan.test.ts']
+const BUCKET = ['test/hosting/bucket.test.ts']
+const PUBLISH = ['test/hosting/publish.test.ts']
 
 export const hosting: Mutant[] = [
   {
@@ -9,7 +11,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/plan.ts',
     find: "return cache === 'pointer' ? step : 'immutable'",
     replace: "return cache === 'pointer' && step === 'site' ? step : 'immutable'",
-    tests: TESTS,
+    tests: PLAN,
   },
   {
     name: 'all-at-once',
@@ -17,7 +19,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/publish.ts',
     find: 'for (const group of groups) {',
     replace: 'for (const group of [groups.flat().toReversed()]) {',
-    tests: TESTS,
+    tests: PUBLISH,
   },
   {
     name: 'strays-deleted',
@@ -25,7 +27,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/publish.ts',
     find: '...(deleteStrays ? plan.strays : [])',
     replace: '...plan.strays',
-    tests: TESTS,
+    tests: PUBLISH,
   },
   {
     name: 'withdrawn-left-there',
@@ -33,7 +35,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/plan.ts',
     find: "if (status === 'withdrawn' || ",
     replace: 'if (',
-    tests: TESTS,
+    tests: PLAN,
   },
   {
     name: 'rows-of-a-withdrawn-release-left',
@@ -41,7 +43,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/plan.ts',
     find: 'return hasWithdrawn && folders',
     replace: 'return !hasWithdrawn && folders',
-    tests: TESTS,
+    tests: PLAN,
   },
   {
     name: 'beside-the-prefix',
@@ -49,7 +51,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/bucket.ts',
     find: "key.startsWith(prefix) && !key.endsWith('/')",
     replace: "!key.endsWith('/')",
-    tests: TESTS,
+    tests: BUCKET,
   },
   {
     name: 'hidden-objects-deleted',
@@ -57,7 +59,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/plan.ts',
     find: '!known.has(path) && !isHidden(path)',
     replace: '!known.has(path)',
-    tests: TESTS,
+    tests: PLAN,
   },
   {
     name: 'sample-immutable-in-a-bucket',
@@ -65,7 +67,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/publish.ts',
     find: 'cache: cacheControl(path, { isSynthetic }),',
     replace: 'cache: cacheControl(path),',
-    tests: TESTS,
+    tests: PUBLISH,
   },
   {
     name: 'sample-keeps-its-headers',
@@ -73,7 +75,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/publish.ts',
     find: 'isAgain: isAgain || replacesSample',
     replace: 'isAgain',
-    tests: TESTS,
+    tests: PUBLISH,
   },
   {
     name: 'any-tag-is-no-md5',
@@ -81,7 +83,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/plan.ts',
     find: 'return (await bucket.sha256Of(file.path)) === file.sha256',
     replace: 'return false',
-    tests: TESTS,
+    tests: PLAN,
   },
   {
     name: 'size-is-enough',
@@ -89,7 +91,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/plan.ts',
     find: "if (object.etag === (await md5Of(file)).toString('hex')) return true",
     replace: "if (object.etag !== '') return true",
-    tests: TESTS,
+    tests: PLAN,
   },
   {
     name: 'older-copy-published',
@@ -97,7 +99,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/same-site.ts',
     find: "status === 'withdrawn' && entry.status !== 'withdrawn'",
     replace: "status === 'withdrawn' && entry.status === undefined",
-    tests: TESTS,
+    tests: PUBLISH,
   },
   {
     name: 'another-dataset-replaced',
@@ -105,15 +107,15 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/same-site.ts',
     find: 'if (!local.synthetic && (await isSample(bucket, found))) return true',
     replace: 'if (!local.synthetic) return true',
-    tests: TESTS,
+    tests: PUBLISH,
   },
   {
     name: 'secret-of-a-bucket-in-an-error',
     promise: 'No message has the secret, also if the service repeats it.',
     file: 'pipeline/hosting/bucket.ts',
-    find: ".replaceAll(secretAccessKey, '…')",
-    replace: ".replaceAll(`${secretAccessKey}\\n`, '…')",
-    tests: TESTS,
+    find: ".replaceAll(secret, '…')",
+    replace: ".replaceAll(`${secret}\\n`, '…')",
+    tests: BUCKET,
   },
   {
     name: 'damaged-upload-kept',
@@ -121,7 +123,7 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/bucket.ts',
     find: "'x-amz-content-sha256': sha256,",
     replace: "'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',",
-    tests: TESTS,
+    tests: BUCKET,
   },
   {
     name: 'headers-not-proved',
@@ -129,6 +131,6 @@ export const hosting: Mutant[] = [
     file: 'pipeline/hosting/proof.ts',
     find: 'if (plain(value) !== plain(expected))',
     replace: "if (value === '')",
-    tests: TESTS,
+    tests: PUBLISH,
   },
 ]
