@@ -44,6 +44,9 @@ const TRIES = 18
 /** A host that cannot be reached is not waited for as long. */
 const TRIES_WITHOUT_ANSWER = 4
 
+/** Milliseconds for one file. */
+const PATIENCE_MS = 30_000
+
 const LARGEST_BYTES = 2 ** 24
 const MOST_DELETED = 100
 
@@ -111,10 +114,7 @@ async function faultOf(
 ): Promise<Fault | undefined> {
   const url = urlIn(base, path)
   try {
-    const response = await fetch(url, {
-      signal,
-      headers: { 'Accept-Encoding': 'identity', 'Cache-Control': 'no-cache' },
-    })
+    const response = await ask(url, signal)
     const sum = createHash('sha256')
     for await (const chunk of response.body ?? []) sum.update(chunk)
     const what = differenceOf(response, sum.digest('hex'), {
@@ -127,6 +127,12 @@ async function faultOf(
     signal.throwIfAborted()
     return { message: `${url} cannot be fetched: ${reasonOfFetch(error)}`, hasAnswer: false }
   }
+}
+
+/** Asks for the bytes as they are in the bucket, without caches where they obey. */
+function ask(url: string, signal: AbortSignal): Promise<Response> {
+  const headers = { 'Accept-Encoding': 'identity', 'Cache-Control': 'no-cache' }
+  return fetch(url, { headers, signal: AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)]) })
 }
 
 function differenceOf(
@@ -151,7 +157,7 @@ function plain(header: string): string {
 
 async function isSent(url: string, signal: AbortSignal): Promise<boolean> {
   try {
-    const response = await fetch(url, { signal, headers: { 'Cache-Control': 'no-cache' } })
+    const response = await ask(url, signal)
     await response.body?.cancel()
     return response.status === 200
   } catch {

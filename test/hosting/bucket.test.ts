@@ -1,10 +1,14 @@
 /** What is said to a bucket, and what its refusals are told as. */
 import { createHash } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readBucketLogin } from '../../pipeline/base/config.ts'
 import { Bucket, type Upload } from '../../pipeline/hosting/bucket.ts'
 import { readBucketAddress, urlOf } from '../../pipeline/hosting/bucket-address.ts'
+import { bodyOf, md5Of } from '../../pipeline/hosting/local-file.ts'
 import { BUCKET, type FakeS3, REGION, S3_KEY, startFakeS3 } from '../support/fake-s3.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 interface Opened {
   s3: FakeS3
@@ -53,10 +57,20 @@ describe('a bucket', () => {
     expect(await bucket.sha256Of('daily/2025-03-01.csv')).toBe(upload('rows\n').sha256)
   })
 
-  it('sends a large file as a stream, and an empty one', async () => {
+  it('sends a large file as a stream, again after a failure, and an empty one', async () => {
     const { s3, bucket } = await open()
-    const text = 'a line\n'.repeat(100_000)
-    await bucket.put('large', upload(text, { body: () => ReadableStream.from([Buffer.from(text)]) }))
+    const source = join(await temporaryFolder(), 'large')
+    const text = 'a line of 16 B.\n'.repeat(2 ** 20 + 1)
+    await writeFile(source, text)
+    const file = { path: 'large', source, bytes: text.length, sha256: upload(text).sha256 }
+    expect(bodyOf(file)).toBeInstanceOf(ReadableStream)
+    let tries = 0
+    s3.fault = (_, response) => {
+      tries += 1
+      if (tries === 1) response.destroy()
+      return tries === 1
+    }
+    await bucket.put('large', upload('', { ...file, md5: await md5Of(file), body: () => bodyOf(file) }))
     await bucket.put('empty', upload(''))
     expect(s3.objects.get('tokens/large')?.body.equals(Buffer.from(text))).toBe(true)
     expect(s3.objects.get('tokens/empty')?.body.length).toBe(0)

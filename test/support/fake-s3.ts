@@ -35,8 +35,6 @@ export interface FakeS3 {
   changes(): string[]
   /** Objects on one page of a listing. */
   pageSize: number
-  /** Whether tags are MD5, as they are not with a key of KMS. */
-  hasMd5Tags: boolean
   /** Whether it knows `encoding-type=url`. */
   encodesKeys: boolean
   /** The token without which a signature is refused. */
@@ -69,7 +67,6 @@ export async function startFakeS3(): Promise<FakeS3> {
     requests: [],
     changes: () => fake.requests.filter((request) => /^(PUT|DELETE) /.test(request)),
     pageSize: 1000,
-    hasMd5Tags: true,
     encodesKeys: true,
     sessionToken: undefined,
     fault: undefined,
@@ -110,9 +107,7 @@ function store(fake: FakeS3, key: string, body: Buffer, request: IncomingMessage
   const kept = Object.entries(request.headers).filter(([name]) =>
     /^(content-type|cache-control|x-amz-meta-.*)$/.test(name),
   )
-  const etag = createHash('md5')
-    .update(fake.hasMd5Tags ? body : `a key and ${key}`)
-    .digest('hex')
+  const etag = createHash('md5').update(body).digest('hex')
   fake.objects.set(key, { body, headers: Object.fromEntries(kept) as Record<string, string>, etag })
   response.writeHead(200, { etag: `"${etag}"` }).end()
 }
