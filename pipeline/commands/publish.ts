@@ -28,7 +28,7 @@ export const publish = new Command('publish')
   .addHelpText(
     'after',
     `
-Uploads what differs with its media type and Cache-Control: files that never change first, then what points to them.
+Uploads what differs with its media type and Cache-Control: files that never change first, then pages, then pointers.
 Deletes the files of withdrawn and dropped releases at the end. Other objects that the public folder does not have are named,
 and deleted with --delete; names that begin with a dot are left alone. A command that was stopped goes on when it is run again.
 No build can run meanwhile. Then it reads pointers and a file of each kind from the public address, and compares bytes and

@@ -43,11 +43,11 @@ export async function planUploads({ files, objects, index, bucket, isAgain = fal
   const isThere = await sideBySide(files, (file) => isSame(file, objects, bucket), SMALL_FILES_AT_ONCE)
   const changed = files.filter((_, position) => isThere[position] !== true)
   const wanted = isAgain ? files : changed
-  const groups = Map.groupBy(wanted, groupOf)
+  const groups = Map.groupBy(wanted, (file) => groupOf(file, objects))
   const others = [...objects.keys()].filter((path) => !known.has(path) && !isHidden(path)).sort()
   const isGone = withdrawnIn(index)
   return {
-    uploads: ['immutable', ...STEPS].flatMap((group) => {
+    uploads: ['unnamed', 'pages', ...STEPS].flatMap((group) => {
       const ofGroup = groups.get(group)
       return ofGroup === undefined ? [] : [ofGroup]
     }),
@@ -65,10 +65,15 @@ async function isSame(file: LocalFile, objects: Objects, bucket: Pick<Bucket, 's
   return (await bucket.sha256Of(file.path)) === file.sha256
 }
 
-/** Nothing leads to files that never change until the pointers do. */
-function groupOf({ path }: LocalFile): string {
-  const { cache, step } = publishedPath(path)
-  return cache === 'pointer' ? step : 'immutable'
+/**
+ * Nothing leads to files that never change, and to the page of a new release, until the pointers do. Pages are many, and no
+ * program goes by them: between the first pointer and the last there should be as little as possible.
+ */
+function groupOf({ path }: LocalFile, objects: Objects): string {
+  const { cache, step, readers } = publishedPath(path)
+  const isNewOfRelease = releaseOfPath(path) !== undefined && !objects.has(path)
+  if (cache !== 'pointer' || isNewOfRelease) return 'unnamed'
+  return readers === 'people' ? 'pages' : step
 }
 
 /** Hidden objects are not of the site: they are neither compared nor deleted. */

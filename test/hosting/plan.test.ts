@@ -32,27 +32,38 @@ function planOf(paths: readonly string[], objects: readonly string[], entries: R
 const pathsOf = (plan: Plan) => plan.uploads.map((group) => group.map(({ path }) => path))
 
 describe('a plan', () => {
-  it('uploads what never changes first, then step by step what points to it', async () => {
+  it('uploads what nothing leads to yet, then pages, then step by step what programs go by', async () => {
+    const changedPage = `${DATASET}/releases/${FIRST}/index.html`
     const groups = [
       [
         'assets/explore-0f3a5c7e9b1d2468.js',
         `${DATASET}/daily/2025-03-01/r1.csv`,
         `${DATASET}/releases/${FIRST}/${PARQUET}`,
+        `${DATASET}/releases/${SECOND}/index.html`,
       ],
-      [`${DATASET}/releases/${SECOND}/TOMBSTONE.json`],
+      [`${DATASET}/index.html`, 'index.html', 'models/a.html', 'models/a.html.gz'],
+      [`${DATASET}/releases/${FIRST}/TOMBSTONE.json`],
       [`${DATASET}/daily/2025-03-01.csv`],
       [`${DATASET}/coverage.json`],
       [`${DATASET}/releases/index.json`],
-      ['index.html', 'models/a.html', 'models/a.html.gz'],
+      ['LICENSE', 'api/v1/embeddings/models.json'],
       [`${DATASET}/latest/${PARQUET}`],
       [`${DATASET}/latest.json`],
-      [`${DATASET}/releases/${FIRST}/index.html`, 'catalog.json'],
+      [changedPage, 'catalog.json'],
       ['feed.json'],
       ['SHA256SUMS'],
     ]
-    const plan = await planOf(groups.flat().toSorted(), [])
+    const plan = await planUploads({
+      files: groups
+        .flat()
+        .toSorted()
+        .map((path) => file(path)),
+      objects: new Map([[changedPage, { bytes: 1, etag: hashed('md5', 'x') }]]),
+      index: indexOf([]),
+      bucket: { sha256Of: async () => undefined },
+    })
     expect(pathsOf(plan)).toEqual(groups.map((group) => group.toSorted()))
-    expect(plan).toMatchObject({ replaced: [], withdrawn: [], strays: [] })
+    expect(plan).toMatchObject({ replaced: [changedPage], withdrawn: [], strays: [] })
   })
 
   it('uploads nothing that is there, and an object of other bytes again', async () => {

@@ -153,9 +153,9 @@ describe('publishing to a bucket', () => {
     expect(summary.uploaded.length).toBe(size)
     const last = (pattern: RegExp) => s3.changes().findLastIndex((change) => pattern.test(change))
     const order = [
-      last(/releases\/\d+T\d+Z\/(?!index)|daily\/.*\/r1|assets\/.*-[0-9a-f]{16}/),
-      s3.changes().indexOf(`PUT ${INDEX_PATH}`),
+      last(/releases\/\d+T\d+Z\/|daily\/.*\/r1|assets\/.*-[0-9a-f]{16}/),
       last(/^PUT models\//),
+      s3.changes().indexOf(`PUT ${INDEX_PATH}`),
       last(/latest\//),
       s3.changes().indexOf(`PUT ${POINTER_PATH}`),
       s3.changes().indexOf('PUT catalog.json'),

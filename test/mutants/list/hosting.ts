@@ -7,10 +7,10 @@ const PUBLISH = ['test/hosting/publish.test.ts']
 export const hosting: Mutant[] = [
   {
     name: 'pointers-with-the-rest',
-    promise: 'What never changes is uploaded before pages and pointers, and latest.json near the end.',
+    promise: 'What never changes is uploaded first, then pages, then pointers, with latest.json near the end.',
     file: 'pipeline/hosting/plan.ts',
-    find: "return cache === 'pointer' ? step : 'immutable'",
-    replace: "return cache === 'pointer' && step === 'site' ? step : 'immutable'",
+    find: "if (cache !== 'pointer' || isNewOfRelease)",
+    replace: "if (cache !== 'pointer' || isNewOfRelease || step === 'pointer')",
     tests: PLAN,
   },
   {
