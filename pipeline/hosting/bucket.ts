@@ -168,7 +168,7 @@ export class Bucket {
       // Network errors have a cause. Without one, the request itself is wrong and was not sent.
       const isOurs = response === undefined && !(error instanceof Error && error.cause !== undefined)
       if (isOurs) throw this.#failure(sent, reasonOf(error))
-      throw new PassingError(`no answer: ${reasonOfFetch(error)}`)
+      throw new PassingError(`no answer from ${this.#host()}: ${reasonOfFetch(error)}`)
     }
     if (body === undefined) throw this.#failure(sent, `the answer is longer than ${LARGEST_ANSWER} bytes`)
     if (response.ok) return { headers: response.headers, body }

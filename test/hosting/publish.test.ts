@@ -253,7 +253,7 @@ describe('publishing to a bucket', () => {
       return request === `PUT ${POINTER_PATH}`
     }
     await expect(publish(two, s3)).rejects.toThrow(
-      /latest\.json cannot be uploaded: no answer: .* is not complete until/,
+      /latest\.json cannot be uploaded: no answer from 127\.0\.0\.1:\d+: .* is not complete until/,
     )
     // Nothing that comes after the pointer has changed.
     expect(s3.objects.get('catalog.json')?.body.equals(await readFile(join(one.publicDir, 'catalog.json')))).toBe(true)
