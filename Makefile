@@ -20,7 +20,7 @@ test-clients: export NEWEST_CLIENTS = $(if $(filter --newest,$(ARGS)),1)
 NEWEST = --reporter=default --reporter=./test/clients/newest-reporter.ts
 
 ##@ Use
-.PHONY: init build archive withdraw export publish deposit serve key catalog store verify keygen derive reproduce inspect models disclosure rejects sample httpfs
+.PHONY: init build archive withdraw export publish deposit status serve key catalog store backup verify keygen derive reproduce inspect models disclosure rejects sample httpfs
 init: $(INSTALLED) ## raw logs -> a configuration and a dry run of the first release (ARGS="logs/")
 	$(CLI) init $(ARGS)
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
@@ -35,14 +35,18 @@ publish: $(INSTALLED) ## a bucket as a copy of public/ (ARGS="s3://BUCKET[/PREFI
 	$(CLI) publish $(ARGS)
 deposit: $(INSTALLED) ## a release at Zenodo or another InvenioRDM repository, for a DOI (ARGS="--dry-run"; --repository URL)
 	$(CLI) deposit $(ARGS)
+status: $(INSTALLED) ## what is published and how old, what the last build did, what the next one would read (exit 1 when stale)
+	$(CLI) status $(ARGS)
 serve: $(INSTALLED) ## serve the files and the API; builds first when there is no release yet
 	$(CLI) serve $(ARGS)
 key: $(INSTALLED) ## create an API key (ARGS="--management --name TEXT …")
 	$(CLI) key $(ARGS)
 catalog: $(INSTALLED) ## the embeddings catalogue (ARGS="import FILE", "export", "check FILE")
 	$(CLI) catalog $(ARGS)
-store: $(INSTALLED) ## keys and presets (ARGS="backup FILE", "copy sqlite:PATH" into DATABASE_URL)
+store: $(INSTALLED) ## keys and presets (ARGS="backup FILE", "restore FILE", "copy sqlite:PATH" into DATABASE_URL)
 	$(CLI) store $(ARGS)
+backup: $(INSTALLED) ## the store and all that no build can make again, into a dated folder (ARGS="DIR [--keep 30]")
+	$(CLI) backup $(ARGS)
 verify: $(INSTALLED) ## read the published files again and verify them (ARGS=URL: those of any host)
 	$(CLI) verify $(ARGS)
 keygen: $(INSTALLED) ## a key that signs what is published, and a recovery key (ARGS=FILE)
@@ -88,7 +92,7 @@ check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences and k
 	$(RUN) test/openapi-lint.ts
 	$(RUN) test/licences.ts
 	$(RUN) test/audit.ts
-docs: $(INSTALLED) ## write docs/reference.md from the code
+docs: $(INSTALLED) ## write docs/reference.md and the table of limits from the code
 	$(RUN) test/reference.ts
 sbom: $(INSTALLED) ## what the project is made of, as CycloneDX: make sbom > tokenboard.cdx.json
 	$(RUN) test/sbom.ts
@@ -103,7 +107,7 @@ help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE DEPOSIT_TOKEN_FILE SIGNING_KEY_FILE SIGNATURE_DAYS TSA_URL AWS_REGION AWS_ENDPOINT_URL HOST PORT WORKERS DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE; see docs/reference.md.\n'
+	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE DEPOSIT_TOKEN_FILE SIGNING_KEY_FILE SIGNATURE_DAYS TSA_URL METRICS_FILE NOTIFY_URL AWS_REGION AWS_ENDPOINT_URL HOST PORT WORKERS DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE; see docs/reference.md.\n'
 
 # Installing is quiet, and what it does say goes to stderr: the stdout of a target belongs to its command.
 $(INSTALLED): package.json package-lock.json

@@ -6,7 +6,6 @@ import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
 import { counted } from './base/numbers.ts'
-import { ruleOf } from './contract/disclosure.ts'
 import { DISCLOSURE_FILE } from './contract/disclosure-file.ts'
 import type { Doi } from './contract/doi.ts'
 import {
@@ -45,8 +44,8 @@ import {
   countRecords,
   nothingToPublish,
   outsideDays,
-  publishedWarnings,
   type RecordCounts,
+  reportCounts,
   writeQuality,
 } from './dataset/records.ts'
 import { type Restated, restatedBy } from './dataset/restated.ts'
@@ -75,7 +74,7 @@ import { type CurrentRelease, type DisclosureControl, openControl, rankingRule }
 import { type DraftChanges, describeChanges, type Explanation } from './release/draft-changes.ts'
 import { checkNotBefore, currentEntry, standingReleases } from './release/index.ts'
 import { publicHashes } from './release/input-names.ts'
-import { type Input, keepFacts, keptWarnings } from './release/inputs.ts'
+import { type Input, keepFacts, warningsOf } from './release/inputs.ts'
 import { readCoverage } from './release/ledger.ts'
 import type { PreviousRelease } from './release/new-days.ts'
 import type { Ingredients } from './release/provenance.ts'
@@ -138,6 +137,7 @@ export interface BuildSummary extends Partial<PublishedFacts> {
   /** What the rule in force did. Private. */
   disclosure_rule?: DisclosureSummary
   sources_without_request_id: SourceWithoutIds[]
+  skipped_objects?: string[]
   warnings: Warning[]
   changes?: Changes
   /** Rows of the newest date. Only a dry run sets it. */
@@ -281,16 +281,16 @@ export async function prepare(
   await readRecords(engine, sources, { account, usage, inputs }, effects)
   const ranking = await rankRollup(database, lastDate, rule, effects)
   const { ruled } = ranking
-  const isRuled = ruled !== undefined
   const records = countRecords(ranking, account)
   const share = await measureShare(database, account, lastDate)
   const isMeasured = !synthetic && control.setting === undefined
   const disclosure = isMeasured ? await measureContributors(database, sources, lastDate, effects) : undefined
-  const findings = await findOddities(database, sources.usageSources, account, isRuled)
+  const findings = await findOddities(database, sources.usageSources, account, ruled !== undefined)
   const warnings = findings.map(toWarning)
   const published_share = share.published
   const quality = { records, published_share, warnings, ...account.detail, outside: outsideDays(ranking) }
   await writeQuality(quality, asOf, stateDir, effects.files)
+  await reportCounts({ database, lastCredible, records, account, share }, effects)
   const disclosed = disclose(control, protectionOf(sources), ranking, releaseName(toTimestamp(asOf)))
   if (disclosed !== undefined) {
     await replaceFile(effects.files, join(stateDir, DISCLOSURE_FILE), toJson(disclosureDetail(disclosed)))
@@ -301,7 +301,7 @@ export async function prepare(
       `${nothingSafe(ruled) ?? nothingToPublish(records, ruled?.last_date ?? lastDate)}${describeUnknown(share)}`,
     )
   }
-  await assertInvariants(database, ruled?.last_date ?? lastDate, isRuled)
+  await assertInvariants(database, ruled?.last_date ?? lastDate, ruled !== undefined)
   const manifest = draftManifest({
     rows: ranking.rows,
     periods: ranking.periods,
@@ -320,9 +320,8 @@ export async function prepare(
     registry,
     ...(account.hasMisdatedAfter(lastCredible) && { last_credible_date: lastCredible }),
   }
-  const { names } = sources.registry
   const measured = { account, records, share, findings, disclosure }
-  const draft = { manifest, ranking, names, ingredients, ...measured, control, disclosed }
+  const draft = { manifest, ranking, names: sources.registry.names, ingredients, ...measured, control, disclosed }
   return { draft, usage: usageLines(usage), quality }
 }
 
@@ -417,10 +416,6 @@ async function release(
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }
 }
 
-function warningsOf({ release, disclosure }: Manifest, path: string, dataDir: string): Promise<Warning[]> {
-  return ruleOf(disclosure) === undefined ? publishedWarnings(path) : keptWarnings(dataDir, release)
-}
-
 function reportStart({ notice }: ChosenChain, { report }: Effects): void {
   if (notice !== undefined) report({ kind: 'notice', message: notice, isNews: true })
 }
@@ -492,6 +487,7 @@ function summarize(
     ...(disclosure && { disclosure }),
     ...(disclosed && { disclosure_rule: disclosureSummary(disclosed, facts.release) }),
     sources_without_request_id: account.sourcesWithoutIds,
+    ...(account.skippedObjects.length > 0 && { skipped_objects: account.skippedObjects }),
     warnings: findings.map(toWarning),
     path,
   }

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import type { Writable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { USAGE_FILE } from '../pipeline/contract/usage.ts'
 import type { ConnectionLimits } from './api/connections.ts'
@@ -15,7 +14,8 @@ import { openStore, type Store } from './store/store.ts'
 export interface ServerEffects {
   clock: () => Date
   print: (line: string) => void
-  logStream: Writable
+  /** Takes lines of JSON. */
+  logStream: { write(text: string): unknown }
 }
 
 export interface RunningServer {

@@ -1,5 +1,5 @@
-/** `make docs`: writes docs/reference.md from the code. test/reference.test.ts fails when the page is not current. */
-import { writeFile } from 'node:fs/promises'
+/** `make docs`: writes docs/reference.md and the limits in docs/operations.md from the code. Tests fail when they are not current. */
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { z } from 'zod'
@@ -11,6 +11,8 @@ import { Model } from '../pipeline/raw/registry.ts'
 import { SourcesFile } from '../pipeline/raw/sources.ts'
 import { ServerSettings } from '../server/base/config.ts'
 import { cachePolicy } from '../server/published/cache-policy.ts'
+import { renderLimits } from './limits.ts'
+import { table } from './markdown-table.ts'
 
 const INTRODUCTION = `# Reference
 
@@ -165,13 +167,13 @@ function cacheRow([what, path]: (typeof PUBLISHED)[number]): string[] {
   return [`${what}: \`${path}\``, cachePolicy(url), cachePolicy(url, { isSynthetic: true })]
 }
 
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-  return [line(header), `|${'---|'.repeat(header.length)}`, ...rows.map(line)].join('\n')
-}
-
 function code(words: readonly string[]): string {
   return words.map((word) => `\`${word}\``).join(', ')
 }
 
-if (import.meta.main) await writeFile(join(import.meta.dirname, '../docs/reference.md'), renderReference())
+if (import.meta.main) {
+  const docs = join(import.meta.dirname, '../docs')
+  await writeFile(join(docs, 'reference.md'), renderReference())
+  const operations = join(docs, 'operations.md')
+  await writeFile(operations, renderLimits(await readFile(operations, 'utf8')))
+}

@@ -55,6 +55,23 @@ export const PipelineSettings = z.object({
     .describe(
       'The address of a time-stamping authority (RFC 3161), with user and password if it wants them. It is sent a hash of `site.json`, and answers with a signed proof of when that file existed.',
     ),
+  NOTIFY_URL: z
+    .url({
+      protocol: /^https?$/,
+      error:
+        'must be an http(s) URL, such as https://ntfy.example.org/topic, not what it is; it is not shown, as it may be secret',
+    })
+    .optional()
+    .describe(
+      'Where each build posts [what there is to tell](operations.md#notifications): a new release, new warnings, that a check blocks it, that it failed. It may contain a user and password. Keep it secret.',
+    ),
+  METRICS_FILE: z
+    .string()
+    .regex(/\.prom$/, { error: 'must end in .prom' })
+    .optional()
+    .describe(
+      'Where each build writes [metrics about itself](operations.md#metrics-of-builds) for the textfile collector of node_exporter. The name ends in `.prom`, and the folder must exist. It must not lie in `PUBLIC_DIR`: it names your sources.',
+    ),
 })
 
 /** The settings of `publish`, named as other programs for buckets name them. */
@@ -126,6 +143,10 @@ export interface PipelineConfig {
   signatureDays?: number
   /** The address of a time-stamping authority, which may contain secrets. */
   tsaUrl?: string | undefined
+  /** Where each build posts what there is to tell. Secret. */
+  notifyUrl?: string | undefined
+  /** Where each build writes metrics about itself. */
+  metricsFile?: string | undefined
   /** DuckDB's threads, by default one per core. Results do not depend on it. */
   threads?: number
 }
@@ -150,6 +171,8 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     SIGNING_KEY_FILE,
     SIGNATURE_DAYS,
     TSA_URL,
+    NOTIFY_URL,
+    METRICS_FILE,
     ...login
   } = parseNamed(PipelineSettings, given)
   const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE } = login
@@ -167,6 +190,8 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     ...(SIGNING_KEY_FILE !== undefined && { signingKeyFile: SIGNING_KEY_FILE }),
     signatureDays: SIGNATURE_DAYS,
     ...(TSA_URL !== undefined && { tsaUrl: TSA_URL }),
+    ...(NOTIFY_URL !== undefined && { notifyUrl: NOTIFY_URL }),
+    ...(METRICS_FILE !== undefined && { metricsFile: METRICS_FILE }),
     memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),
   }
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import {
@@ -15,6 +14,7 @@ import {
 } from '@duckdb/node-api'
 import { isDuckDbError, meaningOf } from './duckdb-errors.ts'
 import { BuildError, CliError, HeldError, reasonOf } from './errors.ts'
+import { commandOf } from './lock-holder.ts'
 import { macrosFor } from './macros.ts'
 import { readStatement } from './statements.ts'
 
@@ -274,7 +274,7 @@ function numbersOf(chunk: DuckDBDataChunk): BigUint64Array {
 /** Turns DuckDB's errors about memory and its own file into advice about settings. */
 function inPlainWords(error: unknown, path: string): unknown {
   const reason = reasonOf(error)
-  if (isDuckDbError(error, 'lowMemory')) return new BuildError(`${meaningOf('lowMemory')} (${reason})`)
+  if (isDuckDbError(error, 'lowMemory')) return new LowMemoryError(`${meaningOf('lowMemory')} (${reason})`)
   const isDamaged = isDuckDbError(error, 'damaged') || (isDuckDbError(error, 'cut') && reason.includes(path))
   if (!isDamaged) return error
   return new BuildError(`${path} ${meaningOf('damaged')}; ${remedyFor(path)} (${reason})`)
@@ -288,6 +288,9 @@ export function remedyFor(path: string): string {
     `${folder} from a backup, or delete it: the next build then reads all files again and knows nothing of missing ones`
   )
 }
+
+/** A statement needs more than `MEMORY_LIMIT`. */
+export class LowMemoryError extends BuildError {}
 
 /** A file that is damaged, written by another version of DuckDB, or not a database. */
 export class UnreadableDatabaseError extends BuildError {}
@@ -331,11 +334,6 @@ async function holderOf(message: string): Promise<string> {
   const process = /\(PID (\d+)\)/.exec(message)?.[1]
   if (process === undefined) return 'command'
   return `${(await commandOf(process)) ?? 'command'} (process ${process})`
-}
-
-async function commandOf(process: string): Promise<string | undefined> {
-  const words = await readFile(`/proc/${process}/cmdline`, 'utf8').catch(() => '')
-  return /\/cli\.ts\0([a-z-]+)\0/.exec(words)?.[1]
 }
 
 function bind(parameters: SqlParameters): Record<string, DuckDBValue> {

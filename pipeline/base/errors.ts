@@ -22,6 +22,16 @@ export class BuildError extends Error {
   }
 }
 
+/** A blocking check has new findings. */
+export class BlockedError extends BuildError {
+  readonly checks: readonly string[]
+
+  constructor(message: string, checks: readonly string[]) {
+    super(message)
+    this.checks = checks
+  }
+}
+
 /** Another command has the file open. */
 export class HeldError extends BuildError {
   /** Who has which file. */

@@ -1,11 +1,9 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
-import { realFiles } from '../base/files.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
 import type { DepositSummary } from '../deposit/deposit.ts'
-import { withInterrupt } from './interrupt.ts'
-import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
+import { runLocked, WAIT } from './wait.ts'
 
 export const deposit = new Command('deposit')
   .description('Upload a release to Zenodo or another InvenioRDM repository as a record. Run it again to go on.')
@@ -14,6 +12,7 @@ export const deposit = new Command('deposit')
   .option('--token-file <file>', 'the file with your token of the repository (default: DEPOSIT_TOKEN_FILE)')
   .option('--draft', 'do not publish: leave a draft to look at. Run it again without --draft to publish')
   .option('--dry-run', 'say what would be sent; needs no token and no network')
+  .option(...WAIT)
   .option('--json', 'print what was done as one JSON object on stdout; with --dry-run all requests')
   .addHelpText(
     'after',
@@ -24,14 +23,11 @@ what you deposit there is noted in DATA_DIR/deposits-trial.json, and its DOIs ar
 the others: the next build publishes them beside the releases, which never change. Keep that file in your backups.
 Settings (environment): DATA_DIR, PUBLIC_DIR, DEPOSIT_TOKEN_FILE. More: docs/deposit.md.`,
   )
-  .action(async (release, { repository, tokenFile, draft = false, dryRun = false, json = false }) => {
+  .action(async (release, { repository, tokenFile, draft = false, dryRun = false, wait, json = false }) => {
     const config = readPipelineConfig()
-    const clock = () => new Date()
-    const report = createReporter(process.stderr, clock)
-    const summary = await withInterrupt(async (signal) => {
+    const summary = await runLocked(wait, async (effects) => {
       const module = await import('../deposit/deposit.ts')
-      const options = { release, repository, tokenFile, publish: !draft, dryRun }
-      return module.deposit(config, { now: clock, report, signal, files: realFiles }, options)
+      return module.deposit(config, effects, { release, repository, tokenFile, publish: !draft, dryRun })
     })
     say(describe(summary))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)

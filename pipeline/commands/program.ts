@@ -1,14 +1,14 @@
 import { Command, CommanderError } from '@commander-js/extra-typings'
-import { CliError } from '../base/errors.ts'
-import { printableLines } from '../base/prose.ts'
 import { GENERATOR } from '../base/version.ts'
 import { archive } from './archive.ts'
+import { backup } from './backup.ts'
 import { build } from './build.ts'
 import { catalog } from './catalog.ts'
 import { deposit } from './deposit.ts'
 import { derive } from './derive.ts'
 import { disclosure } from './disclosure.ts'
 import { exportCopy } from './export.ts'
+import { DONE, exitCodeOf, FAILED, printError, WRONG_USAGE } from './failure.ts'
 import { httpfs } from './httpfs.ts'
 import { init } from './init.ts'
 import { inspect } from './inspect.ts'
@@ -17,18 +17,13 @@ import { keygen } from './keygen.ts'
 import { models } from './models.ts'
 import { publish } from './publish.ts'
 import { rejects } from './rejects.ts'
-import { endProgress } from './reporter.ts'
 import { reproduce } from './reproduce.ts'
 import { sample } from './sample.ts'
-import { say } from './say.ts'
 import { serve } from './serve.ts'
+import { status } from './status.ts'
 import { store } from './store.ts'
 import { verify } from './verify.ts'
 import { withdraw } from './withdraw.ts'
-
-const DONE = 0
-const FAILED = 1
-const WRONG_USAGE = 2
 
 export const EXIT_CODES = {
   [DONE]: 'done',
@@ -52,6 +47,7 @@ export function createProgram(): Command {
     exportCopy,
     publish,
     deposit,
+    status,
     serve,
     verify,
     keygen,
@@ -64,6 +60,7 @@ export function createProgram(): Command {
     key,
     catalog,
     store,
+    backup,
     sample,
     httpfs,
   ])
@@ -86,14 +83,7 @@ export async function run(words: readonly string[]): Promise<number> {
     return DONE
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === DONE ? DONE : WRONG_USAGE
-    endProgress(process.stderr)
-    say(`tokenboard: ${printableLines(explain(error))}\n`)
-    return error instanceof CliError ? WRONG_USAGE : FAILED
+    printError(error)
+    return exitCodeOf(error)
   }
-}
-
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  if (error.name === 'AbortError') return 'stopped; no release was made, and nothing was archived'
-  return error.message
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import type { ServerConfig } from '../../server/base/config.ts'
+import type { ServerEffects } from '../../server/main.ts'
 import { CliError } from '../base/errors.ts'
 import { POINTER_PATH } from '../contract/published-paths.ts'
 import { withInterrupt } from './interrupt.ts'
@@ -20,7 +21,7 @@ export const serve = new Command('serve')
     const effects = {
       clock: () => new Date(),
       print: (line: string) => process.stdout.write(`${line}\n`),
-      logStream: process.stderr,
+      logStream: await logStream(process.stderr),
     }
     // Load the release in parallel with the server's modules.
     if (config.workers === 1)
@@ -34,6 +35,13 @@ export const serve = new Command('serve')
       await server.close()
     })
   })
+
+/** Logs are JSON, and lines for people in a terminal. */
+async function logStream(stderr: typeof process.stderr): Promise<ServerEffects['logStream']> {
+  if (!stderr.isTTY) return stderr
+  const { linesForPeople } = await import('../../server/base/log-lines.ts')
+  return linesForPeople(stderr, stderr.hasColors())
+}
 
 /** Makes the first release, once nothing else can keep the server from starting. */
 async function buildFirst(config: ServerConfig): Promise<void> {

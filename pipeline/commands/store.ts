@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs'
+import { link, rename, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
+import type { BackupContents, NamedKey, Restored } from '../../server/store/restore.ts'
 import { BuildError, CliError } from '../base/errors.ts'
-import { isInside, realFiles } from '../base/files.ts'
+import { isInside, realFiles, statsIfAny } from '../base/files.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
+import { withInterrupt } from './interrupt.ts'
+import { say } from './say.ts'
 import { serverConfig } from './serve.ts'
+import { table } from './table.ts'
 
 const SQLITE = 'sqlite:'
 
@@ -30,6 +35,83 @@ const backup = new Command('backup')
     process.stderr.write(`copied the store to ${file}, ${formatBytes(bytes)}\n`)
     if (json) process.stdout.write(`${JSON.stringify({ file, bytes })}\n`)
   })
+
+const restore = new Command('restore')
+  .description('Replace the SQLite store by a backup of it, which is verified before. Stop the servers first.')
+  .argument('<file>', 'a copy that store backup made, of this or an earlier version')
+  .option('--dry-run', 'verify the backup and say what is in it; replace nothing')
+  .option('--json', 'print what was restored as one JSON object on stdout')
+  .addHelpText(
+    'after',
+    `
+The backup is copied beside the store, read whole, migrated to this version, and then switched to by one rename. The
+previous store stays beside it as store.sqlite.before-restore, or -2 and so on. Keys that were revoked after the backup are
+listed: they are valid again. Settings (environment): DATABASE_URL, DATA_DIR.`,
+  )
+  .action(async (file, { dryRun = false, json = false }) => {
+    const { databaseUrl, publicDir } = await serverConfig()
+    if (!databaseUrl.startsWith(SQLITE)) {
+      throw new CliError(
+        'the store is in PostgreSQL, which has its own program for this: pg_restore, into a new database that DATABASE_URL names afterwards; docs/operations.md has the lines',
+      )
+    }
+    const path = databaseUrl.slice(SQLITE.length)
+    await checkBackup(file, path)
+    if (isInside(path, publicDir)) throw new CliError(`${path} lies in PUBLIC_DIR, where everyone could read it`)
+    const { inspectBackup, restoreStore } = await import('../../server/store/restore.ts')
+    const steps = { flush: realFiles.flush, link, rename }
+    const work = dryRun ? inspectBackup(file, path) : withInterrupt((signal) => restoreStore(file, path, steps, signal))
+    const result = await work.catch((error: Error) => {
+      const reason = error.name === 'AbortError' ? 'stopped' : error.message
+      throw new BuildError(`${file} was not restored: ${reason}`, { cause: error })
+    })
+    say(isRestored(result) ? describeRestored(file, path, result) : `${file} can be restored\n${contents(result)}`)
+    if (json) process.stdout.write(`${JSON.stringify(result)}\n`)
+  })
+
+function isRestored(result: BackupContents | Restored): result is Restored {
+  return 'previous' in result
+}
+
+async function checkBackup(file: string, path: string): Promise<void> {
+  const stats = await statsIfAny(file)
+  if (!stats?.isFile()) throw new CliError(stats === undefined ? `there is no file ${file}` : `${file} is not a file`)
+  // Also under another name of the same file.
+  if (!existsSync(path)) return
+  const { dev, ino } = await stat(path)
+  if (dev === stats.dev && ino === stats.ino) throw new CliError(`${file} is the store itself; name a backup of it`)
+}
+
+function contents({ schema, keys, revoked_keys, presets, versions, newest_change }: BackupContents): string {
+  return table([
+    ['  keys', `${keys}, ${revoked_keys} of them revoked`],
+    ['  presets', `${presets}, with ${counted(versions, 'version')}`],
+    ['  newest', newest_change ?? 'no key and no preset'],
+    ['  schema', schema],
+  ])
+}
+
+function describeRestored(file: string, path: string, restored: Restored): string {
+  const { previous, valid_again, missing_keys } = restored
+  return [
+    `restored ${file} to ${path}\n${contents(restored)}`,
+    previous === null ? '' : `The previous store is ${previous}\n`,
+    previous !== null && valid_again === null
+      ? 'The previous store cannot be read. Keys that were revoked after the backup are valid again: see key list\n'
+      : '',
+    listKeys('Revoked after the backup, and valid again. End each with key revoke ID:', valid_again),
+    listKeys('Made after the backup, and unknown now:', missing_keys),
+  ].join('')
+}
+
+const KEYS_SHOWN = 20
+
+function listKeys(headline: string, keys: readonly NamedKey[] | null): string {
+  if (keys === null || keys.length === 0) return ''
+  const rows = keys.slice(0, KEYS_SHOWN).map(({ id, label, name }) => [`  ${id}`, label, name ?? ''])
+  const more = keys.length > rows.length ? `  and ${keys.length - rows.length} more: --json lists all\n` : ''
+  return `${headline}\n${table(rows)}${more}`
+}
 
 const copy = new Command('copy')
   .description('Copy a whole SQLite store into the empty store of DATABASE_URL, such as a new PostgreSQL database.')
@@ -60,6 +142,7 @@ const copy = new Command('copy')
   })
 
 export const store = new Command('store')
-  .description('Back up the store of keys and presets, or copy it to another database.')
+  .description('Back up the store of keys and presets, restore it, or copy it to another database.')
   .addCommand(backup)
+  .addCommand(restore)
   .addCommand(copy)

@@ -192,6 +192,18 @@ FROM judged_source
 WHERE all_records = 0 OR newest_records = 0 AND week_records > 0
 ORDER BY ALL
 
+-- name: newest_records
+-- By source, the newest date of its records, whatever became of them. A date after $last_credible is not one.
+WITH delivery AS (
+  SELECT source, date FROM core_rollup
+  UNION ALL
+  SELECT source, date FROM core_deliveries
+)
+SELECT source, max(date) FILTER (date <= $last_credible::DATE)::VARCHAR AS date
+FROM delivery
+GROUP BY source
+ORDER BY source
+
 -- name: token_parts_disagree
 -- The token counts of a record contradict each other in at most 1 % of a source's records.
 -- One row per source. `finding` goes on where the name of the source ends, and `detail` where the finding ends: neither

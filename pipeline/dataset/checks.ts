@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Database, SqlParameters } from '../base/database.ts'
-import { BuildError, CliError } from '../base/errors.ts'
+import { BlockedError, BuildError, CliError } from '../base/errors.ts'
 import { readComment, readStatement } from '../base/statements.ts'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
 import { INVARIANTS, noSanityCheck, SANITY_CHECKS, SanityCheck } from '../raw/check-names.ts'
@@ -82,6 +82,14 @@ export async function findOddities(
   return findings
 }
 
+/** By source, the newest date of its records, and null if it has none. `findOddities` must have run. */
+export async function newestRecords(
+  database: Database,
+  lastCredible: UtcDate,
+): Promise<{ source: string; date: UtcDate | null }[]> {
+  return database.rows('checks/newest_records', { last_credible: lastCredible })
+}
+
 /** The finding for the maintainer, with the source's name and the numbers. */
 export function toWarning({ check, date, source, finding, detail }: Finding): Warning {
   const subject = source === undefined ? '' : `source ${JSON.stringify(source)} `
@@ -99,7 +107,7 @@ export function toPublicWarnings(findings: readonly Finding[]): Warning[] {
 }
 
 /**
- * Throws `BuildError` that lists findings of blocking checks, unless accepted by the maintainer or already published in
+ * Throws `BlockedError` that lists findings of blocking checks, unless accepted by the maintainer or already published in
  * the current release's warnings (docs/decisions/0011-sanity-checks.md).
  */
 export function checkNothingBlocks(
@@ -114,9 +122,10 @@ export function checkNothingBlocks(
   const broken = Map.groupBy(fresh, ({ check }) => check)
   const lines = [...broken].map(([check, found]) => explain(check, readCheck(check, {}).demand, found.map(toWarning)))
   const flags = [...broken.keys()].map((check) => `--accept ${check}`).join(' ')
-  throw new BuildError(
+  throw new BlockedError(
     `blocking checks have new findings, nothing was published\n${lines.join('\n')}\n` +
       `if the data is right, publish it with: tokenboard build ${flags}`,
+    [...broken.keys()],
   )
 }
 

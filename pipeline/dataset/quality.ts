@@ -57,6 +57,8 @@ export class Account {
   readonly #compared: ComparedRecords[] = []
   readonly #notes: ReadingNote[] = []
   readonly sourcesWithoutIds: SourceWithoutIds[] = []
+  /** URLs of objects that cannot be read because of their names. */
+  readonly skippedObjects: string[] = []
   #rowsOfSums: ReturnType<Account['rejectedOf']> | undefined
 
   add({ records, tokens, ...rest }: Excluded): void {

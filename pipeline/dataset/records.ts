@@ -1,5 +1,7 @@
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { Database } from '../base/database.ts'
+import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
 import { parseJson, toJsonPieces } from '../base/json.ts'
@@ -8,7 +10,8 @@ import type { ManifestDraft } from '../contract/manifest.ts'
 import { toTimestamp } from '../contract/ranking.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'
 import { DATASET_START, type UtcDate } from '../contract/utc-date.ts'
-import { type Finding, toPublicWarnings, Warning } from './checks.ts'
+import { type Finding, newestRecords, toPublicWarnings, Warning } from './checks.ts'
+import type { Share } from './published-share.ts'
 import type { Account, WithheldModel } from './quality.ts'
 import type { Ranking } from './rank.ts'
 
@@ -80,6 +83,39 @@ export function countRecords(ranking: Ranking, account: Account): RecordCounts {
     before_dataset_start: sum(outside.filter((entry) => entry.isEarly)),
     not_yet_complete: sum(outside.filter((entry) => !entry.isEarly)),
     token_parts_disagree: account.disagreeing.all,
+  }
+}
+
+/** Reports what was counted, before anything of it can stop the build. `findOddities` must have run. */
+export async function reportCounts(
+  measured: { database: Database; lastCredible: UtcDate; records: RecordCounts; account: Account; share: Share },
+  { report }: Pick<Effects, 'report'>,
+): Promise<void> {
+  const { database, lastCredible, records, account, share } = measured
+  const { rejected, of } = account.rejectedOf(records.read)
+  const counts = {
+    records: countsByResult(records, account),
+    rejected_share: of === 0 ? 0 : rejected / of,
+    withheld_share: 1 - share.published.share,
+    newest: await newestRecords(database, lastCredible),
+  }
+  report({ kind: 'counted', counts })
+}
+
+/** Where every record went, without names of models. */
+function countsByResult(records: RecordCounts, account: Account): Record<string, number> {
+  const { read, published, duplicates, left_out, archived_date, before_dataset_start, not_yet_complete } = records
+  return {
+    read,
+    published,
+    duplicate: duplicates,
+    left_out,
+    archived_date,
+    private: records.private,
+    rejected: account.rejectedTotal,
+    withheld: records.withheld.reduce((sum, model) => sum + model.records, 0),
+    before_dataset_start,
+    not_yet_complete,
   }
 }
 

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError, reasonOf } from '../base/errors.ts'
+import { BuildError, HeldError, reasonOf } from '../base/errors.ts'
 import { parseFlag } from '../base/json.ts'
 import { type Lock, lock } from '../base/lock.ts'
 import { counted } from '../base/numbers.ts'
@@ -47,7 +47,8 @@ const LONGEST_WAIT_MS = 5 * 60_000
 
 /**
  * Deposits a release at a repository, or goes on with what was begun. Throws `CliError` for wrong settings, `BuildError`
- * for a release that cannot be deposited, for a refusal, and if the repository cannot be reached.
+ * for a release that cannot be deposited, for a refusal, and if the repository cannot be reached, `HeldError` if
+ * another deposit is running.
  */
 export async function deposit(
   config: Pick<PipelineConfig, 'dataDir' | 'publicDir' | 'depositTokenFile'>,
@@ -105,7 +106,8 @@ async function lockDeposits(dataDir: string, { files }: Effects): Promise<Lock> 
   try {
     return await lock(path)
   } catch (error) {
-    throw new BuildError(`another deposit is under way, or ${path} cannot be locked: ${reasonOf(error)}`)
+    if (error instanceof HeldError) throw error
+    throw new BuildError(`${path} cannot be locked: ${reasonOf(error)}`, { cause: error })
   }
 }
 

@@ -146,7 +146,7 @@ export async function repeatBuild(
 
 /** Whether a build that finds nothing new may have to say this, too. */
 export function isToldAgain(event: BuildEvent): boolean {
-  return event.kind === 'notice' || (event.kind === 'done' && event.stage === 'rank')
+  return event.kind === 'notice' || event.kind === 'counted' || (event.kind === 'done' && event.stage === 'rank')
 }
 
 function isNews(event: BuildEvent): boolean {

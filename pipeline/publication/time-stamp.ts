@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { type DerReader, readDer, toDer } from '../base/der.ts'
 import { BuildError, reasonOfFetch } from '../base/errors.ts'
 import { printable, withoutSecrets } from '../base/prose.ts'
-import { bodyWithin } from './http-client.ts'
+import { bodyWithin, loginOf, withoutLogin } from './http-client.ts'
 
 /** Milliseconds without data before the connection counts as dead. An authority only signs a hash. */
 const IDLE_MS = 10_000
@@ -125,17 +125,6 @@ async function post(url: URL, body: Uint8Array, signal: AbortSignal, idleMs: num
   } finally {
     clearTimeout(timer)
   }
-}
-
-/** `fetch` refuses URLs with a user and password. */
-function withoutLogin(url: URL): URL {
-  return Object.assign(new URL(url), { username: '', password: '' })
-}
-
-function loginOf({ username, password }: URL): Record<string, string> {
-  if (username === '' && password === '') return {}
-  const login = [username, password].map(decodeURIComponent).join(':')
-  return { Authorization: `Basic ${Buffer.from(login).toString('base64')}` }
 }
 
 async function collect(response: Response, onChunk: () => void): Promise<Buffer> {

@@ -3,10 +3,12 @@ import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
 import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
 import { parseJson, toJson } from '../base/json.ts'
-import { ReleaseName } from '../contract/manifest.ts'
+import { ruleOf } from '../contract/disclosure.ts'
+import { type Manifest, ReleaseName } from '../contract/manifest.ts'
 import { formOfInputs, type InputsForm, type ListedInput, type Provenance } from '../contract/provenance.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { Warning } from '../dataset/checks.ts'
+import { publishedWarnings } from '../dataset/records.ts'
 import { merkleRoot } from './merkle.ts'
 
 /** A raw file that a release was made from. `sha256` is its published name; see `inputNames`. */
@@ -53,8 +55,16 @@ export async function readFacts(path: string, published: Provenance['inputs']): 
   throw new BuildError(`${path} does not have the inputs of provenance.json; restore it from a backup`)
 }
 
-/** The warnings of a release under a disclosure rule, which are not published. */
-export async function keptWarnings(dataDir: string, release: ReleaseName): Promise<Warning[]> {
+/** The warnings of a release in `folder`: published, or kept here under a disclosure rule. */
+export async function warningsOf(
+  { release, disclosure }: Pick<Manifest, 'release' | 'disclosure'>,
+  folder: string,
+  dataDir: string,
+): Promise<Warning[]> {
+  return ruleOf(disclosure) === undefined ? publishedWarnings(folder) : keptWarnings(dataDir, release)
+}
+
+async function keptWarnings(dataDir: string, release: ReleaseName): Promise<Warning[]> {
   const path = inputListPath(dataDir, release)
   const text = await readTextIfAny(path)
   return text === undefined ? [] : (parseJson(InputList, text, path, BuildError).warnings ?? [])

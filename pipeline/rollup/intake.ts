@@ -188,5 +188,6 @@ export async function readRecords(
     onNotice: (message) => report({ kind: 'notice', message }),
     onNews: (message) => report({ kind: 'notice', message, isNews: true }),
   })
+  account.skippedObjects.push(...(sources.objects?.skipped ?? []))
   await sources.objects?.tidy()
 }

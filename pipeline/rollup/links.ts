@@ -1,8 +1,9 @@
 import { join } from 'node:path'
-import type { Database } from '../base/database.ts'
+import { type Database, LowMemoryError } from '../base/database.ts'
 import { isDuckDbError, meaningOf } from '../base/duckdb-errors.ts'
 import { BuildError, reasonOf } from '../base/errors.ts'
 import type { Files } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import { sourceColumns } from '../raw/files/columns.ts'
 import { Contents, isText } from '../raw/files/content.ts'
 import type { InputFile } from '../raw/files/find.ts'
@@ -20,6 +21,7 @@ export class Links {
   readonly #files: Files
   readonly #signal: AbortSignal
   readonly #linked: LinkedFile[] = []
+  #widest: InputGroup | undefined
   #calls = 0
 
   constructor(
@@ -42,7 +44,9 @@ export class Links {
     const wanted = sourceColumns(this.#source)
     const linked = await linkFiles(files, folder, { wanted, contents })
     for (const file of linked) this.#linked.push(file)
-    return groupFiles(this.#database, this.#source, linked)
+    const groups = await groupFiles(this.#database, this.#source, linked)
+    for (const group of groups) if (group.types.length > (this.#widest?.types.length ?? 0)) this.#widest = group
+    return groups
   }
 
   /** Reads new files to their end. Of text the records are summed, as far as that is possible. */
@@ -69,6 +73,7 @@ export class Links {
   }
 
   async naming(error: unknown): Promise<unknown> {
+    if (error instanceof LowMemoryError) return this.#namingWidest(error)
     if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') return error
     const known = (['badQuote', 'notGzip'] as const).find((name) => isDuckDbError(error, name))
     const named = this.#linked.find(({ link }) => error.message.includes(link))
@@ -77,6 +82,17 @@ export class Links {
     const name = file?.name ?? this.#oneOfThem()
     const reason = known ? meaningOf(known) : reasonOf(error).replaceAll(file?.link ?? name, name)
     return new BuildError(`${name} cannot be read whole: ${reason}`, { cause: error })
+  }
+
+  /** DuckDB holds many records at once, so files with very many columns need much memory, whatever their size. */
+  #namingWidest(error: LowMemoryError): BuildError {
+    const { types, files } = this.#widest ?? { types: [], files: [] }
+    const [first, ...others] = files
+    if (first === undefined || types.length < VERY_MANY_COLUMNS) return error
+    const alike = others.length === 0 ? '' : ` and ${counted(others.length, 'file')} like it`
+    return new BuildError(`${first.name}${alike}: ${counted(types.length, 'column')}; ${error.message}`, {
+      cause: error,
+    })
   }
 
   /** Finds the Parquet file that DuckDB cannot read. Its errors do not always name it. */
@@ -109,6 +125,8 @@ function areManySmall(files: readonly InputFile[]): boolean {
 }
 
 const MANY = { files: 1000, bytesEach: 65_536 }
+
+const VERY_MANY_COLUMNS = 1000
 
 /** Limits the search to minutes. */
 const MOST_BYTES_SEARCHED = 8 * 2 ** 30

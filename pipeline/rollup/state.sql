@@ -98,6 +98,14 @@ CREATE OR REPLACE TABLE state_version AS SELECT $version::INTEGER AS version
 -- Nothing for a new state, and for that of 0.1.0, which has no version.
 SELECT table_name AS name FROM duckdb_tables() WHERE table_name = 'state_version'
 
+-- name: files_table
+-- Nothing for a new state.
+SELECT table_name AS name FROM duckdb_tables() WHERE table_name = 'state_files'
+
+-- name: present_files
+-- The raw files of all sources that were there when they were last read.
+SELECT source, name, bytes, modified FROM state_files WHERE kept IS NULL
+
 -- name: fingerprint
 SELECT sha256(
   concat_ws(chr(10), (SELECT max(version) FROM state_version), string_agg(state_files::VARCHAR, chr(10) ORDER BY file_id))

@@ -5,7 +5,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { ApiError, RETRY_AFTER_SECONDS } from '../base/errors.ts'
 import { toEnvelope } from './envelope.ts'
 
-const MOST_CONNECTIONS = 20_000
+export const MOST_CONNECTIONS = 20_000
 const WARNING_INTERVAL_MS = 60_000
 
 /** Limits of time and size for all clients (docs/operations.md § Limits). */

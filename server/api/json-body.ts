@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, invalidRequest } from '../base/errors.ts'
 import { noteBody } from './idempotency.ts'
 
-/** 300,000 keys, or two million levels, would block the server for a second: they fit into a body, but not into a request. */
-const MOST_KEYS = 20_000
-const MOST_LEVELS = 100_000
+/** 300,000 keys, or two million lists, would block the server for a second: they fit into a body, but not into a request. */
+export const MOST_KEYS = 20_000
+export const MOST_CONTAINERS = 100_000
 
 /**
  * Accepts only JSON bodies. Fastify's own parser also accepts plain text and broken UTF-8, and rejects keys such as
@@ -37,22 +37,23 @@ function parseJson(bytes: Buffer): unknown {
 /** Throws a 400 if the body is large in a way that blocks the server, before anything is parsed. */
 function requireCheap(bytes: Buffer): void {
   if (bytes.length <= MOST_KEYS) return
-  const { keys, levels } = measure(bytes)
+  const { keys, containers } = measure(bytes)
   const faults = [
     ...(keys > MOST_KEYS ? [`must have at most ${MOST_KEYS} keys, at all depths together`] : []),
-    ...(levels > MOST_LEVELS ? [`must not be nested more than ${MOST_LEVELS} levels deep`] : []),
+    ...(containers > MOST_CONTAINERS
+      ? [`must have at most ${MOST_CONTAINERS} lists and objects, at all depths together`]
+      : []),
   ]
   if (faults.length > 0) throw invalidRequest(faults.map((fault) => ({ path: '', message: `the body ${fault}` })))
 }
 
 const [QUOTE, BACKSLASH, COLON] = Buffer.from('"\\:')
-const [BRACKET, BRACE, END_OF_BRACKET, END_OF_BRACE] = Buffer.from('[{]}')
+const [BRACKET, BRACE] = Buffer.from('[{')
 
-/** The keys of JSON text, repeated ones included, and its depth. Each key has a colon outside of strings. */
-function measure(bytes: Buffer): { keys: number; levels: number } {
+/** The keys of JSON text, repeated ones included, and its lists and objects. Each key has a colon outside of strings. */
+function measure(bytes: Buffer): { keys: number; containers: number } {
   let keys = 0
-  let level = 0
-  let levels = 0
+  let containers = 0
   let isInString = false
   for (let index = 0; index < bytes.length; index++) {
     const byte = bytes[index]
@@ -60,8 +61,7 @@ function measure(bytes: Buffer): { keys: number; levels: number } {
     else if (byte === QUOTE) isInString = !isInString
     else if (isInString) continue
     else if (byte === COLON) keys++
-    else if (byte === BRACKET || byte === BRACE) levels = Math.max(levels, ++level)
-    else if (byte === END_OF_BRACKET || byte === END_OF_BRACE) level--
+    else if (byte === BRACKET || byte === BRACE) containers++
   }
-  return { keys, levels }
+  return { keys, containers }
 }

@@ -38,10 +38,10 @@ export interface OlderReleases {
 const MOST_BYTES = 64 * 2 ** 20
 
 /** Each takes about a second, so longer queues get a 429. */
-const MOST_LOADING = 10
+export const MOST_LOADING = 10
 
 /** For one caller, so that others find room in the queue. */
-const MOST_LOADING_EACH = 5
+export const MOST_LOADING_EACH = 3
 
 export interface Loaders {
   loadRelease: LoadRelease

@@ -15,15 +15,8 @@ const ALL_PAGES = 2 ** 31 - 1
 export async function backUp(path: string, copy: string, flush: (path: string) => Promise<void>): Promise<number> {
   const next = `${copy}.${randomUUID()}.next`
   try {
-    closeSync(openSync(next, 'wx', 0o600))
-    // Read-only, so that a newer version does not migrate the store.
-    const source = new DatabaseSync(path, { readOnly: true })
-    try {
-      await backup(source, next, { rate: ALL_PAGES })
-    } finally {
-      source.close()
-    }
-    verifyCopy(next)
+    await copyStoreFile(path, next)
+    foldAndVerify(next, 'the store is damaged, and its copy would be too')
     await flush(next)
     // A rename would replace a file that another process has put there.
     await link(next, copy)
@@ -34,14 +27,27 @@ export async function backUp(path: string, copy: string, flush: (path: string) =
   }
 }
 
-function verifyCopy(path: string): void {
-  const copy = new DatabaseSync(path)
+/** Copies the SQLite database at `path` as of one moment to the new file `copy`, readable by its owner only. */
+export async function copyStoreFile(path: string, copy: string): Promise<void> {
+  closeSync(openSync(copy, 'wx', 0o600))
+  // Read-only, so that a newer version does not migrate the store.
+  const source = new DatabaseSync(path, { readOnly: true })
+  try {
+    await backup(source, copy, { rate: ALL_PAGES })
+  } finally {
+    source.close()
+  }
+}
+
+/** Makes the database at `path` a single file, and reads all of it. Throws `StoreError` with `damaged` if it is damaged. */
+export function foldAndVerify(path: string, damaged: string): void {
+  const database = new DatabaseSync(path)
   try {
     // Without a write-ahead log, which would be additional files.
-    copy.exec('PRAGMA journal_mode = DELETE')
-    const result = Object.values(copy.prepare('PRAGMA integrity_check').get() ?? {})[0]
-    if (result !== 'ok') throw new StoreError(`the store is damaged, and its copy would be too: ${result}`)
+    database.exec('PRAGMA journal_mode = DELETE')
+    const result = Object.values(database.prepare('PRAGMA integrity_check').get() ?? {})[0]
+    if (result !== 'ok') throw new StoreError(`${damaged}: ${result}`)
   } finally {
-    copy.close()
+    database.close()
   }
 }

@@ -58,8 +58,14 @@ export function openPostgres(url: string, retryBudgetMs: number): Engine {
   }
 }
 
+/** Who connects to what by `url`. */
+export function connectionOf(url: string) {
+  const { user, host, port, database, password } = new Client({ connectionString: url })
+  return { user, host, port, database, password }
+}
+
 function nameOf(url: string): string {
-  const { user, host, port, database } = new Client({ connectionString: url })
+  const { user, host, port, database } = connectionOf(url)
   return `postgres://${user}@${host}:${port}/${database}`
 }
 

@@ -19,7 +19,8 @@ import { takeTurns } from './turns.ts'
 
 const IN_MEMORY = ':memory:'
 
-const BUSY = 5
+/** SQLite's code for a database that another connection locks. */
+export const BUSY = 5
 
 /** READONLY, IOERR, FULL and CANTOPEN: disk errors, after which SQLite has rolled back itself. */
 const OF_THE_DISK = [8, 10, 13, 14]
@@ -41,16 +42,17 @@ export async function openSqlite(path: string, retryBudgetMs: number): Promise<E
 }
 
 function isBusy(error: unknown): boolean {
-  return plainCode(error) === BUSY
+  return primaryCode(error) === BUSY
 }
 
 /** Turns disk errors into `StoreUnavailableError`: the disk may have space again later. */
 function rethrowDiskError(error: unknown): never {
-  if (!OF_THE_DISK.includes(plainCode(error))) throw error
+  if (!OF_THE_DISK.includes(primaryCode(error))) throw error
   throw new StoreUnavailableError((error as Error).message, { cause: error })
 }
 
-function plainCode(error: unknown): number {
+/** SQLite's code of an error without its details; NaN for other errors. */
+export function primaryCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : Number.NaN
 }
 

@@ -79,7 +79,14 @@ export async function startService(bin: string): Promise<ObjectService> {
     },
     asked,
     async put(bucket, key, body) {
-      await ask(path(bucket, key), { method: 'PUT', headers: signedFor('s3'), body: Buffer.from(body) })
+      // Not by `fetch`, which resolves segments of dots.
+      const sending = httpRequest(moto, { method: 'PUT', path: path(bucket, key), headers: signedFor('s3') })
+      sending.end(body)
+      const [{ statusCode }] = (await once(
+        sending.on('response', (answer) => answer.resume()),
+        'response',
+      )) as [IncomingMessage]
+      if (statusCode !== 200) throw new Error(`PUT ${path(bucket, key)}: ${statusCode}`)
     },
     async remove(bucket, key) {
       await ask(path(bucket, key), { method: 'DELETE', headers: signedFor('s3') })

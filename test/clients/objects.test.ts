@@ -270,6 +270,19 @@ describe.runIf('bin' in found)('sources in buckets', () => {
     expect(stderr).toContain(`s3://${bucket}/gateway/what?.csv has a question mark in its name`)
   })
 
+  it('are not read if a key has a segment of dots, and the summary names them', async () => {
+    const objects = {
+      'gateway/a.csv': csv('a', '2025-03-01', [10]),
+      'gateway/2025/../b.csv': csv('b', '2025-03-01', [20]),
+    }
+    const { bucket, workspace } = await withBucket(objects)
+    const output = await build(workspace)
+    expect(output).toContain('fetch gateway: 1 object, 1 new')
+    expect(output).toContain(
+      `skipped   s3://${bucket}/gateway/2025/../b.csv is not read: its key has a segment . or ..`,
+    )
+  })
+
   it('are refused before anything is fetched when one has an unknown ending', async () => {
     const objects = { 'gateway/a.csv': csv('a', '2025-03-01', [10]), 'gateway/notes.txt': 'no log' }
     const { bucket, workspace } = await withBucket(objects)

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
+import { readOutcome } from '../../pipeline/commands/build-outcome.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
 import {
   AS_OF,
@@ -30,6 +31,7 @@ import {
   writeSmallBuild,
 } from '../support/pipeline.ts'
 import { COLUMNS, toCsvText } from '../support/records.ts'
+import { answers, startWebhook } from '../support/webhook.ts'
 
 const ONE = csvOf([['2025-03-02', 'crowd/model-001', 1]])
 
@@ -70,8 +72,11 @@ describe('tokenboard build', () => {
 
   it('prints a summary as one JSON object with --json, as of AS_OF cut to whole seconds', async () => {
     const workspace = await smallWorkspace()
-    const { code, stdout } = await runBuild(workspace, { AS_OF: '2025-03-10T12:00:00.999Z' }, ['--json'])
+    const { host, received } = await startWebhook(answers(404))
+    const environment = { AS_OF: '2025-03-10T12:00:00.999Z', NOTIFY_URL: `http://${host}/` }
+    const { code, stdout } = await runBuild(workspace, environment, ['--json'])
     expect(code).toBe(0)
+    expect(received.map(({ body }) => JSON.parse(body))).toMatchObject([{ event: 'released', rows: 1 }])
     expect(JSON.parse(stdout)).toMatchObject({
       outcome: 'released',
       release: '20250310T120000Z',
@@ -89,6 +94,17 @@ describe('tokenboard build', () => {
         withheld: [],
         before_dataset_start: 0,
         not_yet_complete: 0,
+      },
+    })
+    expect(await readOutcome(workspace)).toMatchObject({
+      outcome: 'released',
+      exit_code: 0,
+      release: '20250310T120000Z',
+      counts: {
+        records: { read: 1, published: 1, rejected: 0, withheld: 0 },
+        rejected_share: 0,
+        withheld_share: 0,
+        newest: [{ source: 'source-0', date: '2025-03-02' }],
       },
     })
   })
@@ -110,6 +126,11 @@ describe('a second build', () => {
     expect(JSON.parse(stdout)).toMatchObject({ outcome: 'unchanged', release: '20250310T120000Z' })
     expect(stderr).toContain('nothing changed')
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
+    // This build says again what the one before counted.
+    expect(await readOutcome(workspace)).toMatchObject({
+      outcome: 'unchanged',
+      counts: { newest: [{ source: 'source-0', date: '2025-03-02' }] },
+    })
   })
 
   it('makes a release of changed rows and does not change the previous one', async () => {
@@ -257,11 +278,23 @@ describe('a build that fails', () => {
     await writeInput(workspace, 'sources.json', {
       sources: [{ name: 's', schema: 'canonical', files, visibility: 'public' }],
     })
-    const { code, stdout, stderr } = await runBuild(workspace, { AS_OF: '2025-03-10T13:00:00Z' })
+    const { host, received } = await startWebhook(answers(404))
+    const environment = { AS_OF: '2025-03-10T13:00:00Z', NOTIFY_URL: `http://${host}/secret` }
+    const { code, stdout, stderr } = await runBuild(workspace, environment)
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain('cut off.csv.gz')
     expect(stderr).not.toMatch(/^\s+at /m)
+    expect(stderr).toMatch(/\nwarning: NOTIFY_URL was not told about this build: \S+ answered 404\n$/)
+    expect(received.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { event: 'failed', release: '20250310T120000Z', exit_code: 1 },
+    ])
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
+    expect(await readOutcome(workspace)).toMatchObject({
+      outcome: 'failed',
+      exit_code: 1,
+      error: expect.stringContaining('cut off.csv.gz'),
+      last_success: null,
+    })
   })
 
   it('publishes nothing if no record can be published', async () => {

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { type BuildSummary, build } from '../../pipeline/build.ts'
+import { readOutcome } from '../../pipeline/commands/build-outcome.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
 import {
   buildIn,
@@ -210,6 +211,7 @@ describe('a dry run', () => {
     const { code, stdout, stderr } = await runBuild(workspace, { AS_OF: LATER }, ['--dry-run'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toContain('dry run: release 20250310T130000Z would be made; nothing was published\n')
+    expect(await readOutcome(workspace)).toBeUndefined()
     expect(stderr).toContain(
       [
         '  changes   1 date added, 1 changed, 1 removed',

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
 import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import { toJson } from '../../pipeline/base/json.ts'
+import { lock } from '../../pipeline/base/lock.ts'
 import { Deposits } from '../../pipeline/contract/deposits.ts'
 import { type Manifest, type ReleaseIndex, releaseName, releasePath } from '../../pipeline/contract/manifest.ts'
 import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
@@ -14,7 +15,7 @@ import { DepositState } from '../../pipeline/deposit/state.ts'
 import { appendRelease, EMPTY_INDEX } from '../../pipeline/release/index.ts'
 import { type Invenio, startInvenio } from '../support/invenio.ts'
 import { manifestOf } from '../support/manifest.ts'
-import { newWorkspace, runCli, settings, sha256, type Workspace } from '../support/pipeline.ts'
+import { newWorkspace, runCli, runProcess, settings, sha256, type Workspace } from '../support/pipeline.ts'
 
 const [FIRST, SECOND] = ['2026-11-20T00:12:00Z', '2026-11-21T00:12:00Z'] as const
 
@@ -405,6 +406,17 @@ it('finds the record again by its page when deposits.json is lost', async () => 
     expect(await run(bench), found).toMatchObject({ outcome: 'published', doi })
   }
   await expectDeposited(bench, ['20261120T001200Z'])
+})
+
+it('names the command that deposits already, and how to wait for it', async () => {
+  const { workspace, invenio } = await newBench()
+  await mkdir(join(workspace.dataDir, 'state'))
+  const held = await lock(join(workspace.dataDir, 'state/deposit.lock'))
+  const { code, stderr } = await runProcess(['deposit', '--repository', invenio.url], settings(workspace, FIRST))
+  await held.release()
+  expect([code, invenio.requests]).toEqual([1, []])
+  expect(stderr).toContain(`another command (process ${process.pid}) is running`)
+  expect(stderr).toContain('or wait for it with --wait 10m')
 })
 
 it('says in a dry run what would be sent, without token and network', async () => {

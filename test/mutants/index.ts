@@ -1,5 +1,6 @@
 import { api } from './list/api.ts'
 import { base } from './list/base.ts'
+import { commands } from './list/commands.ts'
 import { contract } from './list/contract.ts'
 import { dataset } from './list/dataset.ts'
 import { deposit } from './list/deposit.ts'
@@ -26,6 +27,7 @@ const ROOMS = {
   publication,
   hosting,
   site,
+  commands,
   api,
   published,
   store,

@@ -138,6 +138,7 @@ describe('the check token_parts_disagree', () => {
     const failed = buildIn(workspace, AS_OF)
     await expect(failed).rejects.toThrow(`source "log" ${finding}: 1 of 2 (parts_not_total 1)`)
     await expect(failed).rejects.toThrow(`tokenboard build --accept ${CHECK}`)
+    await expect(failed).rejects.toMatchObject({ checks: [CHECK] })
     await buildIn(workspace, AS_OF, {}, { accept: [CHECK] })
     const some = Array.from({ length: 100 }, (_, id) => observation(100 + id, id === 0, next))
     await writeInput(workspace, 'b.ndjson', toLines(some))

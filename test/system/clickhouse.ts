@@ -1,5 +1,6 @@
 /** Two servers of Debian's ClickHouse as the two shards of a cluster, on the loopback interface and in a temporary folder. */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { openAsBlob } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -64,6 +65,8 @@ async function startNode(folder: string, place: Place): Promise<Node> {
   await mkdir(join(folder, 'data'), { recursive: true })
   await writeFile(join(folder, 'config.xml'), configuration(folder, place))
   await writeFile(join(folder, 'users.xml'), USERS)
+  await mkdir(join(folder, 'users.d'))
+  await writeFile(join(folder, 'users.d/tokenboard.xml'), await deployedUser())
   const { PATH: own = '' } = process.env
   const PATH = [own, '/usr/sbin'].join(delimiter)
   const words = [`--config-file=${join(folder, 'config.xml')}`]
@@ -83,6 +86,14 @@ async function startNode(folder: string, place: Place): Promise<Node> {
       await exit
     },
   }
+}
+
+/** The user of `deploy/`, with a password and a log of its queries. */
+async function deployedUser(): Promise<string> {
+  const file = await readFile(join(import.meta.dirname, '../../deploy/clickhouse-users.xml'), 'utf8')
+  return file
+    .replace('PUT THE SHA-256 OF THE PASSWORD HERE', hash('sha256', USER.password))
+    .replace('<readonly>2</readonly>', '<readonly>2</readonly><log_queries>1</log_queries>')
 }
 
 async function post(url: string, body: string | Blob): Promise<string> {
@@ -121,11 +132,10 @@ function configuration(folder: string, { http, tcp, shards }: Place): string {
 
 const ALLOWED = '<networks><ip>127.0.0.1</ip></networks><quota>default</quota>'
 const USERS = `<yandex>
-  <profiles><default><log_queries>1</log_queries></default><reader><log_queries>1</log_queries><readonly>2</readonly></reader>
+  <profiles><default><log_queries>1</log_queries></default>
     <cut><readonly>2</readonly><max_rows_to_group_by>5</max_rows_to_group_by><group_by_overflow_mode>any</group_by_overflow_mode></cut></profiles>
   <users>
     <default><password></password><profile>default</profile>${ALLOWED}</default>
-    <${USER.name}><password>${USER.password}</password><profile>reader</profile>${ALLOWED}</${USER.name}>
     <${LIMITED_USER}><password>${USER.password}</password><profile>cut</profile>${ALLOWED}</${LIMITED_USER}>
   </users>
   <quotas><default></default></quotas>

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
+import { readOutcome } from '../../pipeline/commands/build-outcome.ts'
 import { newGateway, use } from '../support/gateway.ts'
 import { REPOSITORY, settings, snapshotTree, writeInput } from '../support/pipeline.ts'
 import { environment, finish } from './clone.ts'
@@ -36,4 +37,5 @@ it('a build that Ctrl-C stops exits with 1 and leaves the public folder unchange
   expect(code).toBe(1)
   expect(await snapshotTree(workspace.publicDir)).toEqual(before)
   expect(existsSync(join(workspace.dataDir, 'state/tmp'))).toBe(false)
+  expect(await readOutcome(workspace)).toMatchObject({ outcome: 'interrupted', exit_code: 1 })
 })

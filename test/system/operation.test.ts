@@ -80,7 +80,7 @@ describe('systemd', () => {
         expect(reference).toContain(`\`${name}\``)
     }
     expect(units.flatMap(({ text }) => [...text.matchAll(/cli\.ts (\w+)/g)].map(([, command]) => command))).toEqual([
-      'store',
+      'backup',
       'build',
       'serve',
     ])
@@ -165,23 +165,25 @@ describe('in a fresh clone', () => {
     expect(ill.stdout).toMatch(/there is no file/)
   })
 
-  it('the backup unit copies the store that secrets.env names, and says what to use for PostgreSQL', async () => {
+  it('the backup unit backs up the store that secrets.env names, and fails where the database does not answer', async () => {
     const settingsOf = (unit: string) => /^EnvironmentFile=.*$/m.exec(deployed(`deploy/systemd/${unit}`))?.[0]
     expect(settingsOf('tokenboard-backup.service')).toBe(settingsOf('tokenboard.service'))
-    const [, words = ''] =
-      /^ExecStart=\/bin\/sh -c '(.*)'$/m.exec(deployed('deploy/systemd/tokenboard-backup.service')) ?? []
+    const [, words = ''] = /^ExecStart=(.*)$/m.exec(deployed('deploy/systemd/tokenboard-backup.service')) ?? []
     const backups = join(folder, 'backups')
-    await mkdir(backups)
-    const lines = words.replaceAll('%%', '%').replaceAll('/var/lib/tokenboard/backups', backups)
+    const lines = words.replaceAll('/var/lib/tokenboard/backups', backups).replaceAll('/opt/tokenboard', '.')
     const elsewhere = { DATABASE_URL: `sqlite:${join(folder, 'elsewhere.sqlite')}` }
     expect((await shell('make key', elsewhere)).code).toBe(0)
-    expect(await shell(lines, elsewhere)).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining('copied the store'),
-    })
-    expect(await readdir(backups)).toEqual([expect.stringMatching(/^store-\d{8}T\d{6}Z\.sqlite$/)])
-    const refused = await shell(lines, { DATABASE_URL: 'postgres://tokenboard@127.0.0.1:1/tokenboard' })
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('pg_dump') })
+    expect(await shell(lines, elsewhere)).toMatchObject({ code: 0, stderr: expect.stringContaining('backed up to') })
+    const [name = '', ...more] = await readdir(backups)
+    expect([name, more]).toEqual([expect.stringMatching(/^\d{8}T\d{6}Z$/), []])
+    const made = await readdir(join(backups, name))
+    expect(made.toSorted()).toEqual(['SHA256SUMS', 'config', 'data', 'public', 'store.sqlite'])
+    const [, line = 'false'] = /^40 23 \* .* && (make backup .*)$/m.exec(deployed('deploy/tokenboard.cron')) ?? []
+    expect(await shell(line, elsewhere)).toEqual({ code: 0, stdout: '', stderr: '' })
+    expect(await readdir(join(clone, 'data/backups'))).toHaveLength(1)
+    const failed = await shell(lines, { DATABASE_URL: 'postgres://tokenboard@127.0.0.1:1/tokenboard' })
+    expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot be dumped: .*pg_dump/) })
+    expect(await readdir(backups)).toEqual([name])
   })
 
   it('the documented lines withdraw a release', async () => {

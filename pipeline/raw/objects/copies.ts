@@ -7,7 +7,15 @@ import { counted, formatBytes } from '../../base/numbers.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
 import { knownFormat } from '../files/find.ts'
 import type { Source } from '../sources.ts'
-import { copyName, isObjectUrl, namesObject, type ObjectCopies, type StoredObject, wrongObjectEntry } from './object.ts'
+import {
+  copyName,
+  isObjectUrl,
+  isUnreachable,
+  namesObject,
+  type ObjectCopies,
+  type StoredObject,
+  wrongObjectEntry,
+} from './object.ts'
 import { NotInstalledError, ObjectStore } from './store.ts'
 
 export interface CopyOptions {
@@ -33,27 +41,36 @@ const LARGEST_BYTES = 2 ** 32 - 1
 export async function copyObjects(sources: readonly Source[], options: CopyOptions): Promise<ObjectCopies> {
   const { folder, effects } = options
   const ofBuckets = sources.filter(({ files }) => files.some(isObjectUrl))
-  const objects = ofBuckets.length === 0 ? [] : await fetchAll(ofBuckets, options)
+  const { objects, skipped } = ofBuckets.length === 0 ? NOTHING : await fetchAll(ofBuckets, options)
   const paths = new Map(objects.map(({ url }) => [url, join(folder, copyName(url))]))
   const tidy = async () => {
     const wanted = new Set([...paths.keys()].map(copyName))
     const names = await namesIn(folder)
     for (const name of names.filter((each) => !wanted.has(each))) await effects.files.remove(join(folder, name))
   }
-  return { paths, tidy }
+  return { paths, skipped, tidy }
 }
 
-async function fetchAll(sources: readonly Source[], options: CopyOptions): Promise<StoredObject[]> {
+/** What a bucket has of a source. */
+interface Listed {
+  objects: StoredObject[]
+  skipped: string[]
+}
+
+const NOTHING: Listed = { objects: [], skipped: [] }
+
+async function fetchAll(sources: readonly Source[], options: CopyOptions): Promise<Listed> {
   const { scratch, effects } = options
   const stores = new Stores(options)
   await effects.files.remove(scratch)
   try {
-    const listed = new Map<Source, StoredObject[]>()
+    const listed = new Map<Source, Listed>()
     for (const source of sources) listed.set(source, await ofSource(source, () => listObjects(source, stores)))
-    for (const [source, objects] of listed) {
+    for (const [source, { objects }] of listed) {
       await ofSource(source, () => fetchChanged(source.name, objects, stores, options))
     }
-    return [...listed.values()].flat()
+    const all = [...listed.values()]
+    return { objects: all.flatMap(({ objects }) => objects), skipped: all.flatMap(({ skipped }) => skipped) }
   } finally {
     stores.close()
     await effects.files.remove(scratch)
@@ -85,17 +102,19 @@ class Stores {
   }
 }
 
-/** The distinct objects of a source. Throws `CliError` for a name that is not a raw file's. */
-async function listObjects(source: Source, stores: Stores): Promise<StoredObject[]> {
+/** The distinct objects of a source, and those that cannot be fetched under their names. Throws `CliError` for a name that is not a raw file's. */
+async function listObjects(source: Source, stores: Stores): Promise<Listed> {
   const found = new Map<string, StoredObject>()
+  const skipped = new Set<string>()
   for (const entry of source.files.filter(isObjectUrl)) {
     const wrong = wrongObjectEntry(entry)
     if (wrong !== undefined) throw new CliError(`${JSON.stringify(entry)} ${wrong}`)
     const listed = await stores.use((store) => store.list(entry))
     for (const object of listed.filter(({ url }) => namesObject(entry, url))) found.set(object.url, object)
+    for (const { url } of listed.filter((each) => isUnreachable(each.url))) skipped.add(url)
   }
   for (const url of found.keys()) knownFormat(url)
-  return [...found.values()]
+  return { objects: [...found.values()], skipped: [...skipped].sort() }
 }
 
 async function fetchChanged(

@@ -12,6 +12,8 @@ export interface StoredObject {
 
 export interface ObjectCopies {
   paths: ReadonlyMap<string, string>
+  /** URLs of objects with a segment `.` or `..` in their keys, which services resolve to other keys. */
+  skipped: readonly string[]
   /** Removes copies of objects that are missing or no longer named. */
   tidy(): Promise<void>
 }
@@ -54,6 +56,11 @@ const LONGEST_NAME = 100
 export function copyName(url: string): string {
   const last = url.slice(url.lastIndexOf('/') + 1).replaceAll(/[^A-Za-z0-9._-]/g, '_')
   return `${hash('sha256', url).slice(0, 32)}-${last.slice(-LONGEST_NAME)}`
+}
+
+/** Whether an object cannot be fetched under its own name. */
+export function isUnreachable(url: string): boolean {
+  return hasDots(OBJECT.exec(url)?.[2] ?? '')
 }
 
 function hasDots(key: string): boolean {

@@ -19,12 +19,13 @@ import { parseResponsesRequest } from '../../schemas/responses-request/parse.ts'
 import { type StoreMemory, storeMemory } from '../../store/memory.ts'
 import type { Presets, VersionContent, VersionList } from '../../store/presets.ts'
 import type { Store } from '../../store/store.ts'
+import { type BodyShare, bodyShare } from '../body-share.ts'
 import { callerOf, requireManagementKey } from '../caller.ts'
 import { idempotency, markReplayed, onceOf, otherBody } from '../idempotency.ts'
 import { sendStored } from '../send.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
-const MAX_BODY_BYTES = 4 * 1024 * 1024
+export const MAX_BODY_BYTES = 4 * 1024 * 1024
 
 /** Each cached preset is at most as large as a body. */
 const MEMORY_BYTES = 16 * 2 ** 20
@@ -52,20 +53,28 @@ const REQUESTS: Record<string, ParseRequest> = {
 /** The operations on presets (SPECIFICATION.md § Endpoints 1 and 2; read-only ones in API.md). */
 export function presetRoutes(app: FastifyInstance, { presets, store }: { presets: Presets; store: Store }): void {
   const answers = storeMemory<Buffer>(store, MEMORY_BYTES, (body) => body.length)
-  for (const [operation, parse] of Object.entries(REQUESTS)) createVersion(app, presets, operation, parse)
+  const share = bodyShare(MAX_BODY_BYTES)
+  for (const [operation, parse] of Object.entries(REQUESTS)) createVersion(app, presets, { operation, parse, share })
   listPresets(app, presets)
   readPreset(app, presets, answers)
   listVersions(app, presets)
   readVersion(app, presets, answers)
 }
 
-function createVersion(app: FastifyInstance, presets: Presets, operation: string, parse: ParseRequest): void {
+interface Creation {
+  operation: string
+  parse: ParseRequest
+  share: BodyShare
+}
+
+function createVersion(app: FastifyInstance, presets: Presets, { operation, parse, share }: Creation): void {
   const { onRequest, onSend } = idempotency(operation)
   app.withTypeProvider<ZodTypeProvider>().route({
     method: 'POST',
     url: `/presets/:slug/${operation}`,
     bodyLimit: MAX_BODY_BYTES,
-    onRequest: [requireManagementKey, onRequest],
+    onRequest: [requireManagementKey, share.onRequest, onRequest],
+    preParsing: share.preParsing,
     onSend,
     schema: { params: PresetPath, headers: CreateHeaders },
     async handler(request, reply): Promise<PresetResponse> {

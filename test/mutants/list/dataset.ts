@@ -29,7 +29,7 @@ export const dataset: Mutant[] = [
     name: 'broken-ranking-published',
     promise: 'A ranking that breaks its own rules stops the build, and nothing is published.',
     file: 'pipeline/build.ts',
-    find: '  await assertInvariants(database, ruled?.last_date ?? lastDate, isRuled)\n',
+    find: '  await assertInvariants(database, ruled?.last_date ?? lastDate, ruled !== undefined)\n',
     replace: '',
     tests: ['test/dataset/checks.test.ts'],
   },

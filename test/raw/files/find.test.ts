@@ -185,7 +185,7 @@ describe('objects of buckets', () => {
     await mkdir(join(workspace.root, 'copies'))
     for (const path of paths.values()) await writeFile(path, 'x')
     const source = read(['s3://logs/b/**', 's3://logs/a[1]?.csv', 's3://logs/none/*.csv', 's3://logs/gone.csv'])
-    const objects = { paths, tidy: async () => {} }
+    const objects = { paths, skipped: [], tidy: async () => {} }
     const { files, unmatched, missing: absent } = await findInputFiles(source, { folder: workspace.input, objects })
     expect(files.map(({ name, path, format, compression }) => [name, path, format, compression])).toEqual([
       ['s3://logs/a[1]?.csv', paths.get('s3://logs/a[1]?.csv'), 'csv', 'uncompressed'],

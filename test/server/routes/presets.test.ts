@@ -37,10 +37,16 @@ describe('the body', () => {
     }
   })
 
-  test.each(['[', '{"":', '[{"":'])('is a 400 when it nests as deep as it can be long: %s', async (opening) => {
+  test('has at most 100,000 lists and objects, counted before it is parsed', async () => {
     const { ada } = await presetApp()
-    const answer = await ada.post('agent', opening.repeat((4 * MIB) / opening.length))
-    expect(assertEnvelope(answer, 400).error.message).toContain('must not be nested more than 100000 levels deep')
+    const lists = (count: number) => ({ ...REQUEST, provider: { x: Array(count).fill([]) } })
+    // The body, `messages`, `provider` and `x` count as well.
+    expect((await ada.post('agent', lists(99_996))).statusCode).toBe(200)
+    const nestings = ['[', '{"":', '[{"":'].map((opening) => opening.repeat((4 * MIB) / opening.length))
+    for (const body of [lists(99_997), ...nestings]) {
+      const { message } = assertEnvelope(await ada.post('agent', body), 400).error
+      expect(message).toContain('must have at most 100000 lists and objects, at all depths together')
+    }
   })
 
   test('has at most 4 MiB, all of which are stored', async () => {

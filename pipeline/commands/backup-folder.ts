@@ -1,0 +1,148 @@
+import { chmod, link, symlink, utimes } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { CHECKSUMS_FILE, readChecksums, toChecksums } from '../base/checksums.ts'
+import type { PipelineConfig } from '../base/config.ts'
+import type { Effects } from '../base/effects.ts'
+import { BuildError } from '../base/errors.ts'
+import { type FileHash, type Files, hashFile, isThere, namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
+import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
+import { releaseName } from '../contract/manifest.ts'
+import { toTimestamp } from '../contract/ranking.ts'
+import { lockPublic } from '../rollup/workspace.ts'
+import { type BackupEntry, backupEntries } from './backup-entries.ts'
+
+/** A backup is named by when it was made. */
+const BACKUP_NAME = /^\d{8}T\d{6}Z$/
+
+const MS_PER_DAY = 86_400_000
+
+export interface BackupOptions {
+  /** The folder of all backups. */
+  place: string
+  /** Remove backups that are older than so many days. */
+  keepDays: number | undefined
+  /** Writes the store into the folder of the backup. Returns the names of its files. */
+  backUpStore(folder: string, signal: AbortSignal): Promise<string[]>
+}
+
+export interface BackupSummary {
+  folder: string
+  files: number
+  bytes: number
+  /** Files that share their room on the disk with the previous backup. */
+  unchanged: number
+  /** Names of backups that were removed. */
+  removed: string[]
+}
+
+interface BackedUp extends FileHash {
+  path: string
+  isUnchanged: boolean
+}
+
+/**
+ * Makes a new dated folder in `place` with the store, what lasts of DATA_DIR, the configuration and PUBLIC_DIR, while no
+ * build can run. It gets its name when it is complete and on the disk. Unchanged files are hard links to those of the
+ * previous backup, which are read first. Everything is readable by its owner only.
+ */
+export async function makeBackup(
+  config: PipelineConfig,
+  effects: Effects,
+  { place, keepDays, backUpStore }: BackupOptions,
+): Promise<BackupSummary> {
+  const { files, signal } = effects
+  const publicDir = resolve(config.publicDir)
+  await files.makeFolder(publicDir)
+  await files.makeFolder(place, true)
+  const lock = await lockPublic(publicDir)
+  const next = join(place, '.next')
+  try {
+    const now = effects.now()
+    const folder = join(place, releaseName(toTimestamp(now)))
+    if (await isThere(folder)) throw new BuildError(`${folder} is there already`)
+    await files.remove(next)
+    await files.makeFolder(next, true)
+    const stored = await backUpStore(next, signal)
+    const copied = await copyEntries(await backupEntries(config), { place, next }, effects)
+    const all = [...(await sideBySide(stored, (path) => describe(next, path))), ...copied]
+    await files.write(join(next, CHECKSUMS_FILE), toChecksums(all), true)
+    for (const each of foldersOf(copied)) await files.flush(join(next, each))
+    await files.rename(next, folder)
+    return {
+      folder,
+      files: all.length,
+      bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
+      unchanged: all.filter(({ isUnchanged }) => isUnchanged).length,
+      removed: keepDays === undefined ? [] : await removeOld(place, now.getTime() - keepDays * MS_PER_DAY, files),
+    }
+  } finally {
+    await files.remove(next)
+    await lock.release()
+  }
+}
+
+async function copyEntries(
+  entries: readonly BackupEntry[],
+  { place, next }: { place: string; next: string },
+  { files, signal }: Effects,
+): Promise<BackedUp[]> {
+  const previous = (await backupsIn(place)).at(-1)
+  const before = previous === undefined ? undefined : join(place, previous)
+  const sums = readChecksums((before && (await readTextIfAny(join(before, CHECKSUMS_FILE)))) ?? '')
+  for (const folder of foldersOf(entries)) await files.makeFolder(join(next, folder), true)
+  const copied = await sideBySide(
+    entries,
+    async ({ from, path, target }) => {
+      signal.throwIfAborted()
+      if (target !== undefined) return void (await symlink(target, join(next, path)))
+      if (before !== undefined && (await isUnchanged(from, join(before, path), sums.get(path)))) {
+        await link(join(before, path), join(next, path))
+        return { ...(await describe(next, path)), isUnchanged: true }
+      }
+      await copyPrivately(from, join(next, path), files)
+      return describe(next, path)
+    },
+    SMALL_FILES_AT_ONCE,
+  )
+  return copied.filter((each) => each !== undefined)
+}
+
+/** Whether the previous backup has the same file, undamaged. */
+async function isUnchanged(from: string, before: string, sum: string | undefined): Promise<boolean> {
+  const [now, then] = [await statsIfAny(from), await statsIfAny(before)]
+  if (now === undefined || then === undefined || now.size !== then.size) return false
+  // Only seconds: copies keep no more than some thousandths of them.
+  if (Math.trunc(now.mtimeMs) !== Math.trunc(then.mtimeMs)) return false
+  return (await hashFile(before)).sha256 === sum
+}
+
+async function copyPrivately(from: string, to: string, files: Files): Promise<void> {
+  const { mtimeMs } = (await statsIfAny(from)) ?? { mtimeMs: 0 }
+  await files.copy(from, to)
+  await chmod(to, 0o600)
+  await utimes(to, mtimeMs / 1000, mtimeMs / 1000)
+}
+
+async function describe(folder: string, path: string): Promise<BackedUp> {
+  return { path, ...(await hashFile(join(folder, path))), isUnchanged: false }
+}
+
+/** All folders of some paths, with those that they are in first. */
+function foldersOf(entries: readonly { path: string }[]): string[] {
+  const folders = new Set<string>(['.'])
+  for (const { path } of entries) {
+    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.add(folder)
+  }
+  return [...folders].sort()
+}
+
+async function backupsIn(place: string): Promise<string[]> {
+  return (await namesIn(place)).filter((name) => BACKUP_NAME.test(name)).sort()
+}
+
+async function removeOld(place: string, before: number, files: Files): Promise<string[]> {
+  const oldest = releaseName(toTimestamp(new Date(before)))
+  const removed = (await backupsIn(place)).filter((name) => name < oldest)
+  for (const name of removed) await files.remove(join(place, name))
+  return removed
+}

@@ -1,0 +1,42 @@
+import { CliError } from '../base/errors.ts'
+import { printableLines } from '../base/prose.ts'
+import { endProgress } from './reporter.ts'
+import { say } from './say.ts'
+
+export const DONE = 0
+export const FAILED = 1
+export const WRONG_USAGE = 2
+
+export type ExitCode = typeof DONE | typeof FAILED | typeof WRONG_USAGE
+
+/** The exit code of a command that threw this. */
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof PrintedError) return exitCodeOf(error.cause)
+  return error instanceof CliError ? WRONG_USAGE : FAILED
+}
+
+export function isInterrupt(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}
+
+/** What is said of an error: what, where, and what to do. */
+export function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (isInterrupt(error)) return 'stopped; no release was made, and nothing was archived'
+  return error.message
+}
+
+/** The cause was printed already, because there was more to do after that. */
+export class PrintedError extends Error {
+  override name = 'PrintedError'
+
+  constructor(cause: unknown) {
+    super('printed', { cause })
+  }
+}
+
+export function printError(error: unknown): void {
+  if (error instanceof PrintedError) return
+  endProgress(process.stderr)
+  say(`tokenboard: ${printableLines(explain(error))}\n`)
+}

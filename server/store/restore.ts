@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto'
+import { chownSync, existsSync, realpathSync, statSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { copyStoreFile, foldAndVerify } from './backup.ts'
+import { MIGRATIONS } from './migrations.ts'
+import { BUSY, primaryCode } from './sqlite.ts'
+import { openStore, StoreError } from './store.ts'
+
+/** What of a restore reaches the disk, step by step. Tests stop at each. */
+export interface RestoreSteps {
+  flush(path: string): Promise<void>
+  /** Gives a file a second name. Fails if that name exists. */
+  link(path: string, name: string): Promise<void>
+  rename(from: string, to: string): Promise<void>
+}
+
+/** What is in a backup of the store. */
+export interface BackupContents {
+  /** The newest migration that the backup has. It is migrated to the newest one of this version. */
+  schema: string
+  keys: number
+  revoked_keys: number
+  presets: number
+  versions: number
+  /** When a key or preset was last changed; null if there is none. */
+  newest_change: string | null
+}
+
+export interface NamedKey {
+  id: string
+  label: string
+  name: string | null
+}
+
+export interface Restored extends BackupContents {
+  /** Where the previous store is now; null if there was none. */
+  previous: string | null
+  /** Keys that are revoked in the previous store and not in the restored one; null if they are unknown. */
+  valid_again: NamedKey[] | null
+  /** Keys of the previous store that the restored one does not have; null if they are unknown. */
+  missing_keys: NamedKey[] | null
+}
+
+interface StoredKey extends NamedKey {
+  revoked_at: string | null
+}
+
+/** Verifies the backup `file` on a private copy beside the store at `path`. Throws `StoreError` or `NewerStoreError`. */
+export async function inspectBackup(file: string, path: string): Promise<BackupContents> {
+  return await withCopy(file, path, async (copy) => (await prepare(copy)).contents)
+}
+
+/**
+ * Replaces the SQLite store at `path` by the backup `file`, after the copy of it was verified and migrated. A kill at any
+ * moment leaves the previous or the restored store, whole. The previous one keeps the name `*.before-restore`. Throws
+ * `StoreError` if another process has the store open.
+ */
+export async function restoreStore(
+  file: string,
+  path: string,
+  steps: RestoreSteps,
+  signal: AbortSignal,
+): Promise<Restored> {
+  // A rename replaces a symbolic link, not the file to which it leads.
+  const isThere = existsSync(path)
+  const store = isThere ? realpathSync(path) : resolve(path)
+  return await withCopy(file, store, async (copy) => {
+    const { contents, keys } = await prepare(copy)
+    keepOwner(copy, isThere ? store : dirname(store))
+    await steps.flush(copy)
+    const held = isThere ? holdAlone(store) : undefined
+    try {
+      refuseLeftovers(store)
+      signal.throwIfAborted()
+      const compared = held === undefined ? UNKNOWN : compareKeys(storedKeys(held), keys)
+      const previous = isThere ? await replace(store, copy, steps) : null
+      if (!isThere) await place(store, copy, steps)
+      return { ...contents, ...compared, previous }
+    } finally {
+      held?.close()
+    }
+  })
+}
+
+const UNKNOWN = { valid_again: null, missing_keys: null }
+
+async function withCopy<T>(file: string, path: string, work: (copy: string) => Promise<T>): Promise<T> {
+  const copy = `${path}.${randomUUID()}.next`
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    await copyStoreFile(file, copy)
+    return await work(copy)
+  } finally {
+    for (const rest of [copy, ...leftoversOf(copy)]) await rm(rest, { force: true })
+  }
+}
+
+/** SQLite's own files beside a database. They belong to one database and would damage another one of the same name. */
+function leftoversOf(path: string): string[] {
+  return ['-wal', '-shm', '-journal'].map((end) => path + end)
+}
+
+async function prepare(copy: string): Promise<{ contents: BackupContents; keys: StoredKey[] }> {
+  foldAndVerify(copy, 'the backup is damaged')
+  const schema = withDatabase(copy, schemaOf)
+  await (await openStore(`sqlite:${copy}`)).close()
+  // One file again, without a write-ahead log.
+  foldAndVerify(copy, 'the migrated backup is damaged')
+  return withDatabase(copy, (database) => ({ contents: { schema, ...countsOf(database) }, keys: storedKeys(database) }))
+}
+
+function withDatabase<T>(path: string, work: (database: DatabaseSync) => T): T {
+  const database = new DatabaseSync(path, { readOnly: true })
+  try {
+    return work(database)
+  } finally {
+    database.close()
+  }
+}
+
+function schemaOf(database: DatabaseSync): string {
+  const [first = ''] = Object.keys(MIGRATIONS)
+  const isThere = database.prepare("SELECT name FROM sqlite_schema WHERE name = 'kysely_migration'").get()
+  const rows = isThere === undefined ? [] : database.prepare('SELECT name FROM kysely_migration ORDER BY name').all()
+  const names = rows.map(({ name }) => String(name))
+  if (names[0] !== first) throw new StoreError('it is no store of Tokenboard')
+  return names.at(-1) ?? first
+}
+
+function countsOf(database: DatabaseSync): Omit<BackupContents, 'schema'> {
+  const counts = database.prepare(`
+    SELECT (SELECT count(*) FROM api_keys) AS keys,
+      (SELECT count(*) FROM api_keys WHERE revoked_at IS NOT NULL) AS revoked_keys,
+      (SELECT count(*) FROM presets) AS presets,
+      (SELECT count(*) FROM preset_versions) AS versions,
+      (SELECT max(at) FROM (
+        SELECT created_at AS at FROM api_keys UNION ALL SELECT revoked_at FROM api_keys
+        UNION ALL SELECT updated_at FROM presets UNION ALL SELECT updated_at FROM preset_versions
+      )) AS newest_change
+  `)
+  return { ...counts.get() } as unknown as Omit<BackupContents, 'schema'>
+}
+
+function storedKeys(database: DatabaseSync): StoredKey[] {
+  const query = 'SELECT id, label, name, revoked_at FROM api_keys ORDER BY created_at, id'
+  return database.prepare(query).all() as unknown as StoredKey[]
+}
+
+function compareKeys(previous: readonly StoredKey[], restored: readonly StoredKey[]) {
+  const known = new Map(restored.map(({ id, revoked_at }) => [id, revoked_at]))
+  const named = ({ id, label, name }: StoredKey): NamedKey => ({ id, label, name })
+  return {
+    valid_again: previous.filter(({ id, revoked_at }) => revoked_at !== null && known.get(id) === null).map(named),
+    missing_keys: previous.filter(({ id }) => !known.has(id)).map(named),
+  }
+}
+
+/**
+ * Takes the store for this process alone, with its write-ahead log folded in. Fails while another process has it open,
+ * without disturbing that. Returns undefined for a file that is damaged, which nobody can hold.
+ */
+function holdAlone(store: string): DatabaseSync | undefined {
+  const database = new DatabaseSync(store, { timeout: 0 })
+  try {
+    // Leaving WAL mode needs every other connection to be closed.
+    database.exec('PRAGMA journal_mode = DELETE')
+    database.exec('BEGIN EXCLUSIVE')
+    storedKeys(database)
+    return database
+  } catch (error) {
+    database.close()
+    if (primaryCode(error) !== BUSY) return undefined
+    throw new StoreError(`a server or another command has ${store} open; stop it, and restore again`, { cause: error })
+  }
+}
+
+/** These remain beside a store that could not be read, which another process may have open, and of a deleted store. */
+function refuseLeftovers(store: string): void {
+  const found = leftoversOf(store).filter((path) => existsSync(path))
+  if (found.length === 0) return
+  throw new StoreError(
+    `${found.join(', ')} would damage the restored store; stop every server, move ${store} and these files to another folder, and restore again`,
+  )
+}
+
+/** For root, who would otherwise own a store that the server may not open. */
+function keepOwner(copy: string, like: string): void {
+  if (process.getuid?.() !== 0) return
+  const { uid, gid } = statSync(like)
+  chownSync(copy, uid, gid)
+}
+
+/** A rename would replace the store of a server that has started meanwhile. */
+async function place(store: string, copy: string, { flush, link }: RestoreSteps): Promise<void> {
+  await link(copy, store)
+  await flush(dirname(store))
+}
+
+/** Switches to the copy. Returns the new name of the previous store. */
+async function replace(store: string, copy: string, { flush, link, rename }: RestoreSteps): Promise<string> {
+  const previous = await keepPrevious(store, link)
+  try {
+    await flush(dirname(store))
+    await rename(copy, store)
+  } catch (error) {
+    await rm(previous, { force: true })
+    throw error
+  }
+  await flush(dirname(store))
+  return previous
+}
+
+async function keepPrevious(store: string, link: RestoreSteps['link']): Promise<string> {
+  for (let number = 1; ; number++) {
+    const name = `${store}.before-restore${number === 1 ? '' : `-${number}`}`
+    try {
+      await link(store, name)
+      return name
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    }
+  }
+}
