@@ -232,7 +232,11 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       currentKey(api, { store, usage, now: () => asOf ?? clock() })
       embeddingsModels(api, { catalogue, prefix })
       modelEndpoints(api, { catalogue })
-      presetRoutes(api, { presets: presets(store, clock), store })
+      presetRoutes(api, {
+        presets: presets(store, clock),
+        store,
+        onRefusedBody: () => measured.countRateLimited('bodies'),
+      })
       datasets(api, { findRelease, older, prefix })
       rankingChanges(api, { findRelease })
       rankingsDaily(api, { findRelease, now: () => asOf ?? clock(), prefix })

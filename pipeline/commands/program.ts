@@ -15,6 +15,7 @@ import { inspect } from './inspect.ts'
 import { key } from './key.ts'
 import { keygen } from './keygen.ts'
 import { models } from './models.ts'
+import { publish } from './publish.ts'
 import { rejects } from './rejects.ts'
 import { reproduce } from './reproduce.ts'
 import { sample } from './sample.ts'
@@ -44,6 +45,7 @@ export function createProgram(): Command {
     archive,
     withdraw,
     exportCopy,
+    publish,
     deposit,
     status,
     serve,

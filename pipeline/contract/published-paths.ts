@@ -180,6 +180,19 @@ export function publishedPath(path: string): PublishedPath {
   return { step, cache, readers }
 }
 
+const YEAR_SECONDS = 31_536_000
+const IMMUTABLE = `public, max-age=${YEAR_SECONDS}, immutable`
+
+/** A minute: programs poll `latest.json`. Pointers may name two releases meanwhile; `Content-Location` says which. */
+const REVALIDATED = 'public, max-age=60, must-revalidate'
+
+/** The `Cache-Control` of a published path. Files of the synthetic sample are replaced by those of the first real release. */
+export function cacheControl(path: string, { isSynthetic = false } = {}): string {
+  const { cache } = publishedPath(path)
+  const isImmutable = cache === 'hashed' || (cache !== 'pointer' && !isSynthetic)
+  return isImmutable ? IMMUTABLE : REVALIDATED
+}
+
 /**
  * Whether a copy has a file that does not follow from the releases. Pages may come from another version, open pages still
  * load older assets, and publishers add files such as `robots.txt`. Other unlisted files do not belong there.

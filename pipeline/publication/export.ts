@@ -64,13 +64,10 @@ export async function exportPublished(
   try {
     const { release } = await verifyComplete(publicDir)
     const manifest = await readManifest(join(publicDir, releasePath(release)))
-    const { files: published, signed } =
+    const { published, contents } =
       hub === undefined
-        ? await siteFiles({ ...config, publicDir }, { symlinks, base }, effects)
-        : { files: await hubFiles(publicDir, manifest, hub, effects.signal) }
-    const contents = await hashFiles(published, effects)
-    verifyUndamaged(published, contents)
-    if (signed !== undefined) verifyAsSigned(publicDir, signed, contents)
+        ? await readSite({ ...config, publicDir }, { symlinks, base }, effects)
+        : await withContents({ files: await hubFiles(publicDir, manifest, hub, effects.signal) }, publicDir, effects)
     const updated = await update(target, previous, { published, contents }, effects)
     if (manifest.synthetic && hub === undefined) {
       const message = `${target} holds the synthetic sample: no host may call its files immutable (docs/hosting.md)`
@@ -85,6 +82,31 @@ export async function exportPublished(
   } finally {
     await publicLock.release()
   }
+}
+
+/** The files of a copy, and the content of each. */
+export interface Copied {
+  published: readonly PublishedFile[]
+  contents: ExportList
+}
+
+/**
+ * What a copy of the public folder has. The folder must be locked. Throws `BuildError` if a file is missing, damaged or not
+ * as it was signed.
+ */
+export async function readSite(
+  config: PipelineConfig,
+  options: { symlinks: boolean; base?: string | undefined },
+  effects: Effects,
+): Promise<Copied> {
+  return withContents(await siteFiles(config, options, effects), config.publicDir, effects)
+}
+
+async function withContents({ files, signed }: SiteFiles, publicDir: string, effects: Effects): Promise<Copied> {
+  const contents = await hashFiles(files, effects)
+  verifyUndamaged(files, contents)
+  if (signed !== undefined) verifyAsSigned(publicDir, signed, contents)
+  return { published: files, contents }
 }
 
 interface SiteFiles {
@@ -133,7 +155,7 @@ async function withTableAt(
 async function update(
   target: string,
   previous: ExportList,
-  { published, contents }: { published: readonly PublishedFile[]; contents: ExportList },
+  { published, contents }: Copied,
   effects: Effects,
 ): Promise<Pick<ExportSummary, 'copied' | 'removed' | 'mended'>> {
   const { files, report } = effects

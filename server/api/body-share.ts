@@ -14,7 +14,7 @@ export interface BodyShare {
 }
 
 /** Bounds the bytes of bodies that one key has under way, until each has its answer. Larger than `largest` is 413. */
-export function bodyShare(largest: number, mostBytes = MOST_BODY_BYTES_EACH): BodyShare {
+export function bodyShare(largest: number, onRefused: () => void = () => {}): BodyShare {
   const underWay = new Map<string, number>()
 
   /** Counts bytes for the caller, or throws the 429. They count until the answer is sent or the client leaves. */
@@ -28,7 +28,8 @@ export function bodyShare(largest: number, mostBytes = MOST_BODY_BYTES_EACH): Bo
     }
     reply.raw.once('close', () => add(-own))
     return (bytes) => {
-      if ((underWay.get(id) ?? 0) + bytes > mostBytes) {
+      if ((underWay.get(id) ?? 0) + bytes > MOST_BODY_BYTES_EACH) {
+        onRefused()
         throw new ApiError(429, 'Too many large bodies of this key are being read. Please try again later.')
       }
       add(bytes)

@@ -10,7 +10,7 @@ const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** The limits that refuse with 429. */
-export const RATE_LIMITS = ['key', 'account', 'address', 'older_releases'] as const
+export const RATE_LIMITS = ['key', 'account', 'address', 'bodies', 'older_releases'] as const
 export type RateLimit = (typeof RATE_LIMITS)[number]
 
 /** The status of a request whose client left before the answer was sent. */

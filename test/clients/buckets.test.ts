@@ -1,130 +1,133 @@
-/**
- * The script of docs/hosting.md that copies an export into a bucket, run against a stand-in for S3. Where the AWS command
- * line is not installed it is skipped and says so.
- */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+/** `tokenboard publish` to a service that is S3 to it and that others made. Where PyPI has it not, this is skipped and says so. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { toJson } from '../../pipeline/base/json.ts'
-import { mediaType } from '../../pipeline/contract/published-paths.ts'
-import { cachePolicy } from '../../server/published/cache-policy.ts'
-import { temporaryFolder } from '../support/folder.ts'
-import { createWorkspace, removeWorkspace, snapshotTree, type Workspace, withdrawIn } from '../support/pipeline.ts'
-import { run } from '../system/clone.ts'
-import { documented, exportTo, isInstalled, release, skipLoudly } from '../system/hosting.ts'
-import { type Bucket, startBucket } from './bucket.ts'
+import { cacheControl, mediaType } from '../../pipeline/contract/published-paths.ts'
+import type { PublishSummary } from '../../pipeline/hosting/publish.ts'
+import {
+  createWorkspace,
+  removeWorkspace,
+  runProcess,
+  settings,
+  snapshotTree,
+  type Workspace,
+  withdrawIn,
+} from '../support/pipeline.ts'
+import { exportTo, release, skipLoudly } from '../system/hosting.ts'
+import { type ObjectService, python, startService } from './object-service.ts'
 
-const isHere = isInstalled('aws', '--version')
+const found = await python()
 const BUCKET = 'data.example.org'
+const PREFIX = 'tokens of us'
 const WITHDRAWN = '20250310T110000Z'
 const DATASET = 'datasets/rankings-daily/v1'
 
 let workspace: Workspace
-let site: string
-let bucket: Bucket
+let service: ObjectService
 
 beforeAll(async () => {
-  if (!isHere) return
+  if ('reason' in found) return
   workspace = await createWorkspace()
-  site = join(workspace.root, 'site')
-  bucket = await startBucket(BUCKET)
-  await writeFile(join(workspace.root, 'publish-bucket'), documented('bash'))
+  service = await startService(found.bin)
+  await service.createBucket(BUCKET)
 })
 
 afterAll(async () => {
-  if (!isHere) return
-  bucket.stop()
+  if ('reason' in found) return
+  await service.stop()
   await removeWorkspace(workspace)
 })
 
-/** Exports, and copies the export into the bucket. */
-async function publish(): Promise<void> {
-  await exportTo(workspace, site, { symlinks: false })
-  const env = {
-    ...process.env,
-    AWS_ENDPOINT_URL: bucket.url,
-    AWS_ACCESS_KEY_ID: 'test',
-    AWS_SECRET_ACCESS_KEY: 'test',
-    AWS_DEFAULT_REGION: 'us-east-1',
-    AWS_CONFIG_FILE: join(workspace.root, 'none'),
-    AWS_EC2_METADATA_DISABLED: 'true',
-  }
-  const words = [join(workspace.root, 'publish-bucket'), site, `s3://${BUCKET}`]
-  const { code, stderr } = await run('bash', words, { cwd: workspace.root, env })
-  expect(code, stderr).toBe(0)
+/** The bucket as the public sees it, before anybody has to log in. */
+const publicUrl = () => `${service.url}/${BUCKET}/${encodeURIComponent(PREFIX)}/`
+
+async function publish(words: string[] = [], environment: Record<string, string> = {}) {
+  service.asked.length = 0
+  const address = `s3://${BUCKET}/${PREFIX}`
+  const all = { ...settings(workspace, ''), ...service.environment, AWS_ENDPOINT_URL: service.url, ...environment }
+  return runProcess(['publish', address, '--json', ...words], all)
 }
 
+async function published(...words: string[]): Promise<PublishSummary> {
+  const { code, stdout, stderr } = await publish(['--url', publicUrl(), ...words])
+  expect(code, stderr).toBe(0)
+  return JSON.parse(stdout)
+}
+
+/** Each file of the site is in the bucket, with its media type and cache rule. */
 async function expectBucketIsSite(): Promise<void> {
+  const site = join(workspace.root, 'site')
+  await exportTo(workspace, site, { symlinks: false })
   const files = Object.entries(await snapshotTree(site)).filter(
     ([path, content]) => content !== 'folder' && !path.startsWith('.'),
   )
-  expect([...bucket.objects.keys()].sort()).toEqual(files.map(([path]) => path).sort())
   for (const [path] of files) {
-    const { body, type, cache } = bucket.objects.get(path) ?? {}
-    expect({ path, type, cache }).toEqual({ path, type: mediaType(path), cache: cachePolicy(`/${path}`) })
-    expect(body?.equals(await readFile(join(site, path))), path).toBe(true)
+    const { status, headers, ...response } = await sent(path)
+    const seen = [status, headers.get('content-type'), headers.get('cache-control')]
+    expect([path, ...seen]).toEqual([path, 200, mediaType(path), cacheControl(path)])
+    expect(response.body.equals(await readFile(join(site, path))), path).toBe(true)
   }
 }
 
-it.each([
-  ['never calls files of the sample immutable', true],
-  ['calls files of real releases immutable', false],
-])('publish-bucket %s', async (_, synthetic) => {
-  const folder = await temporaryFolder()
-  const files = [
-    `${DATASET}/releases/${WITHDRAWN}/a.csv`,
-    `${DATASET}/daily/2025-03-01/r1.csv`,
-    `${DATASET}/monthly/x/r1.csv`,
-  ]
-  for (const path of [...files, 'assets/a.js', 'catalog.json']) {
-    await mkdir(dirname(join(folder, 'site', path)), { recursive: true })
-    await writeFile(join(folder, 'site', path), path === 'catalog.json' ? toJson({ datasets: [{ synthetic }] }) : '')
-  }
-  await writeFile(join(folder, 'publish-bucket'), documented('bash'))
-  // It notes what it is called with.
-  await writeFile(join(folder, 'aws'), `#!/bin/sh\necho "$@" >> '${join(folder, 'calls')}'\n`, { mode: 0o755 })
-  const { PATH = '' } = process.env
-  const env = { ...process.env, PATH: `${folder}:${PATH}` }
-  const words = [join(folder, 'publish-bucket'), join(folder, 'site'), `s3://${BUCKET}`]
-  const { code, stderr } = await run('bash', words, { cwd: folder, env })
-  expect(code, stderr).toBe(0)
-  const calls = await readFile(join(folder, 'calls'), 'utf8')
-  expect(calls.includes('immutable')).toBe(!synthetic)
-  expect(calls).toContain('must-revalidate')
-})
-
-if (!isHere) {
-  it('is not tested: the AWS command line is not installed', ({ skip }) => {
-    skipLoudly(skip, 'aws is not installed, so the script of docs/hosting.md was not run')
-  })
+async function sent(path: string): Promise<{ status: number; headers: Headers; body: Buffer }> {
+  const response = await fetch(publicUrl() + path.split('/').map(encodeURIComponent).join('/'))
+  return { status: response.status, headers: response.headers, body: Buffer.from(await response.arrayBuffer()) }
 }
 
-describe.runIf(isHere)('publish-bucket, as docs/hosting.md has it', () => {
-  it('uploads every file with its media type and cache policy, and pointers last', async () => {
+const changes = () => service.asked.filter((question) => /^(PUT|DELETE) /.test(question))
+
+if ('reason' in found) {
+  const { reason } = found
+  it('is not tested: PyPI lacks a package', ({ skip }) => skipLoudly(skip, `publish to a service of others: ${reason}`))
+}
+
+describe.runIf('bin' in found)('publish, to a service of others', () => {
+  it('uploads every file with its media type and cache rule, and proves it over HTTP', async () => {
     await release(workspace, 1000, '2025-03-10T10:00:00Z')
     await release(workspace, 2000, WITHDRAWN.replace(/(....)(..)(..T..)(..)(..Z)/, '$1-$2-$3:$4:$5'))
-    await writeFile(join(workspace.publicDir, 'assets/explore-0f3a5c7e9b1d2468.js'), 'export {}')
-    await publish()
+    const { outcome, proof } = await published()
+    expect({ outcome, proof }).toEqual({
+      outcome: 'published',
+      proof: { url: publicUrl(), files: expect.any(Number), fault: null, still_served: [] },
+    })
     await expectBucketIsSite()
-    const { changes } = bucket
-    const lastOfRelease = changes.findLastIndex((change) => change.includes(`/releases/${WITHDRAWN}/`))
-    expect(lastOfRelease).toBeGreaterThan(10)
-    expect(changes.indexOf(`PUT ${DATASET}/latest.json`)).toBeGreaterThan(lastOfRelease)
   })
 
-  it('changes nothing when nothing changed', async () => {
-    bucket.changes.length = 0
-    await publish()
-    expect(bucket.changes).toEqual([])
+  it('changes nothing when nothing changed, from a listing of many pages', async () => {
+    expect(await published('--delete')).toMatchObject({ outcome: 'unchanged', uploaded: [], deleted: [] })
+    expect(changes()).toEqual([])
+    expect(service.asked.filter((question) => question.startsWith('LIST')).length).toBeGreaterThan(50)
   })
 
-  it('follows a withdrawal, even if files of latest/ keep their size and get an older time', async () => {
-    bucket.changes.length = 0
+  it('follows a withdrawal, and deletes only what was withdrawn and what it is told to', async () => {
+    const odd = "it's a+b & ü?.html"
+    await service.put(BUCKET, `${PREFIX}/${odd}`, 'x')
+    await service.put(BUCKET, 'beside.html', 'x')
     await withdrawIn(workspace, WITHDRAWN, '2025-03-10T12:00:00Z')
-    await publish()
+    const summary = await published()
+    expect(summary.deleted).toContain(`${DATASET}/releases/${WITHDRAWN}/manifest.json`)
+    expect(summary.strays).toEqual([odd])
     await expectBucketIsSite()
-    expect(bucket.changes).toContain(`DELETE ${DATASET}/releases/${WITHDRAWN}/manifest.json`)
-    const lastUpload = bucket.changes.findLastIndex((change) => change.startsWith('PUT '))
-    expect(bucket.changes.findIndex((change) => change.startsWith('DELETE '))).toBeGreaterThan(lastUpload)
+    expect((await sent(`${DATASET}/releases/${WITHDRAWN}/manifest.json`)).status).toBe(404)
+    expect(await published('--delete')).toMatchObject({ deleted: [odd], uploaded: [] })
+    expect(changes()).toEqual([`DELETE ${BUCKET}/${PREFIX}/${odd}`])
+  })
+
+  it('signs what it sends as the service does', async () => {
+    const login = await service.requireLogin()
+    const right = await publish(['--no-prove', '--again'], login)
+    expect(right.code, right.stderr).toBe(0)
+    const wrong = await publish(['--no-prove'], { ...login, AWS_SECRET_ACCESS_KEY: 'wrong' })
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('403 SignatureDoesNotMatch') })
+    const missing = await runProcess(['publish', 's3://elsewhere'], {
+      ...settings(workspace, ''),
+      ...service.environment,
+      ...login,
+      AWS_ENDPOINT_URL: service.url,
+    })
+    expect(missing).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('there is no bucket elsewhere at 127.0.0.1'),
+    })
   })
 })

@@ -1,4 +1,4 @@
-/** A service with buckets (moto, of PyPI), DuckDB's httpfs of PyPI, and what stands between a build and them. */
+/** A service with buckets (moto, of PyPI), DuckDB's httpfs of PyPI, and what stands between the program and them. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -30,6 +30,7 @@ export async function serveHttpfs(bin: string): Promise<{ url: string; stop(): v
 type Interception = (question: string, response: ServerResponse) => boolean
 
 export interface ObjectService {
+  url: string
   /** Settings of a build that uses it. */
   environment: Record<string, string>
   /** What builds asked for, in order: `LIST prefix`, `HEAD bucket/key`, `GET bucket/key`. */
@@ -68,6 +69,7 @@ export async function startService(bin: string): Promise<ObjectService> {
   }
   const path = (bucket: string, key: string) => `/${bucket}/${key.split('/').map(encodeURIComponent).join('/')}`
   return {
+    url,
     environment: {
       DUCKDB_S3_ENDPOINT: new URL(url).host,
       DUCKDB_S3_USE_SSL: '0',
@@ -156,7 +158,8 @@ function forward(request: IncomingMessage, response: ServerResponse, moto: strin
   const { method, url = '', headers } = request
   // As long as nobody has to log in, no signature is broken by this.
   const path = url.includes('list-type=2') && headers.authorization?.includes('anyone/') ? `${url}&max-keys=2` : url
-  const passed = httpRequest(`${moto}${path}`, { method, headers }, (answer) => {
+  // The public may read.
+  const passed = httpRequest(`${moto}${path}`, { method, headers: { ...signedFor('s3'), ...headers } }, (answer) => {
     response.writeHead(answer.statusCode ?? 500, answer.headers)
     answer.pipe(response)
   })

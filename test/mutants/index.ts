@@ -4,6 +4,7 @@ import { commands } from './list/commands.ts'
 import { contract } from './list/contract.ts'
 import { dataset } from './list/dataset.ts'
 import { deposit } from './list/deposit.ts'
+import { hosting } from './list/hosting.ts'
 import { metrics } from './list/metrics.ts'
 import { publication } from './list/publication.ts'
 import { published } from './list/published.ts'
@@ -25,6 +26,7 @@ const ROOMS = {
   setup,
   deposit,
   publication,
+  hosting,
   site,
   commands,
   api,

@@ -50,10 +50,17 @@ const REQUESTS: Record<string, ParseRequest> = {
   responses: parseResponsesRequest,
 }
 
+interface PresetRoutes {
+  presets: Presets
+  store: Store
+  /** Called when a key has too many bodies under way. */
+  onRefusedBody(): void
+}
+
 /** The operations on presets (SPECIFICATION.md § Endpoints 1 and 2; read-only ones in API.md). */
-export function presetRoutes(app: FastifyInstance, { presets, store }: { presets: Presets; store: Store }): void {
+export function presetRoutes(app: FastifyInstance, { presets, store, onRefusedBody }: PresetRoutes): void {
   const answers = storeMemory<Buffer>(store, MEMORY_BYTES, (body) => body.length)
-  const share = bodyShare(MAX_BODY_BYTES)
+  const share = bodyShare(MAX_BODY_BYTES, onRefusedBody)
   for (const [operation, parse] of Object.entries(REQUESTS)) createVersion(app, presets, { operation, parse, share })
   listPresets(app, presets)
   readPreset(app, presets, answers)

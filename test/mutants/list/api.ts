@@ -37,8 +37,8 @@ export const api: Mutant[] = [
     name: 'bodies-of-a-key-unbounded',
     promise: 'A key has bodies of at most 8 MiB under way at once.',
     file: 'server/api/body-share.ts',
-    find: '> mostBytes',
-    replace: '> mostBytes * 2',
+    find: '> MOST_BODY_BYTES_EACH',
+    replace: '> MOST_BODY_BYTES_EACH * 2',
     tests: ['test/server/body-share.test.ts'],
   },
   {

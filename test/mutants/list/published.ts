@@ -124,7 +124,7 @@ export const published: Mutant[] = [
   {
     name: 'sample-immutable',
     promise: 'Synthetic releases are never immutable for caches, because the first real release takes their place.',
-    file: 'server/published/cache-policy.ts',
+    file: 'pipeline/contract/published-paths.ts',
     find: "(cache !== 'pointer' && !isSynthetic)",
     replace: "cache !== 'pointer'",
     tests: ['test/server/sample-replaced.test.ts'],

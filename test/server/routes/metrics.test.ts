@@ -195,6 +195,7 @@ describe('requests are counted', () => {
       'tokenboard_rate_limited_total{limit="key"}': 1,
       'tokenboard_rate_limited_total{limit="account"}': 1,
       'tokenboard_rate_limited_total{limit="address"}': 1,
+      'tokenboard_rate_limited_total{limit="bodies"}': 0,
       'tokenboard_rate_limited_total{limit="older_releases"}': 0,
     })
   })

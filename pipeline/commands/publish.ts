@@ -1,0 +1,114 @@
+import { Command } from '@commander-js/extra-typings'
+import { readBucketLogin, readPipelineConfig } from '../base/config.ts'
+import { BuildError } from '../base/errors.ts'
+import { counted, formatBytes } from '../base/numbers.ts'
+import { readBucketAddress } from '../hosting/bucket-address.ts'
+import type { PublishSummary } from '../hosting/publish.ts'
+import { readBase } from './copy-address.ts'
+import { say } from './say.ts'
+import { runLocked, WAIT } from './wait.ts'
+
+export const publish = new Command('publish')
+  .description(
+    'Make a bucket of S3, R2 or another service with that API a copy of what is published. Run it after each build.',
+  )
+  .argument('<bucket>', 'its address: s3://BUCKET or s3://BUCKET/PREFIX', readBucketAddress)
+  .option('--url <url>', "the public address of the bucket, to read the result over HTTP (default: the publisher's)")
+  .option('--no-prove', 'do not read the result over HTTP')
+  .option('--delete', 'also delete what the public folder does not have and no withdrawal took')
+  .option('--again', 'upload every file again, such as after an upgrade that changed headers')
+  .option(
+    '--base <url>',
+    "the address of the copy, which its Iceberg table tells in place of the publisher's",
+    readBase,
+  )
+  .option('--dry-run', 'list the bucket and say what would be done; change nothing')
+  .option(...WAIT)
+  .option('--json', 'print what was done as one JSON object on stdout')
+  .addHelpText(
+    'after',
+    `
+Uploads what differs with its media type and Cache-Control: files that never change first, then pages, then pointers.
+Deletes the files of withdrawn and dropped releases at the end. Other objects that the public folder does not have are named,
+and deleted with --delete; names that begin with a dot are left alone. A command that was stopped goes on when it is run again.
+No build can run meanwhile. Then it reads pointers and a file of each kind from the public address, and compares bytes and
+headers; a cache may have an older pointer for a minute, so this may take as long. stdout has the addresses to purge from
+caches, --json all of them. Settings (environment): PUBLIC_DIR, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
+AWS_REGION, AWS_ENDPOINT_URL. More: docs/hosting.md.`,
+  )
+  .action(
+    async (
+      address,
+      { wait, url, base, prove, delete: deleteStrays = false, again = false, dryRun = false, json = false },
+    ) => {
+      const config = readPipelineConfig()
+      const login = readBucketLogin()
+      const summary = await runLocked(wait, async (effects) => {
+        const { publishToBucket } = await import('../hosting/publish.ts')
+        const options = { address, login, url, base, prove, deleteStrays, isAgain: again, dryRun }
+        return publishToBucket(config, effects, options)
+      })
+      tell(summary, { json, isProving: prove && !dryRun })
+    },
+  )
+
+/** Says what was done. Throws `BuildError` if the host does not send what was uploaded. */
+export function tell(summary: PublishSummary, { json, isProving }: { json: boolean; isProving: boolean }): void {
+  say(describe(summary, isProving))
+  process.stdout.write(json ? `${JSON.stringify(summary)}\n` : toPurge(summary))
+  const { proof } = summary
+  if (proof !== null && proof.fault !== null) throw new BuildError(unproved(proof.fault))
+}
+
+const NAMED = 5
+const PURGED_NAMED = 20
+
+function describe(summary: PublishSummary, isProving: boolean): string {
+  const { outcome, release, bucket, files, bytes, uploaded, uploaded_bytes, deleted, strays, purge } = summary
+  const changes = `${counted(uploaded.length, 'file')} uploaded, ${formatBytes(uploaded_bytes)}; ${deleted.length} deleted`
+  const headlines = {
+    published: `published to ${bucket}: ${changes}`,
+    unchanged: `nothing changed: ${bucket} is as it was`,
+    would_publish: `dry run of ${bucket}, nothing was changed. It would be: ${changes}`,
+  }
+  const lines = [
+    `current   ${release}`,
+    `in all    ${counted(files, 'file')}, ${formatBytes(bytes)}`,
+    ...(outcome === 'would_publish' ? listed('upload', uploaded) : []),
+    ...listed('deleted', deleted),
+    ...(strays.length === 0 ? [] : [`strays    ${named(strays)}: not in the public folder; --delete deletes them`]),
+    ...(isProving ? describeProof(summary) : []),
+    ...(purge.length === 0 ? [] : [`purge     from caches: ${counted(purge.length, 'URL')}, on stdout`]),
+  ]
+  return `${headlines[outcome]}\n${lines.map((line) => `  ${line}\n`).join('')}`
+}
+
+function describeProof({ proof }: PublishSummary): string[] {
+  if (proof === null) return ['proved    nothing over HTTP: give the public address of the bucket with --url https://…']
+  const { url, files, fault, still_served } = proof
+  const cached =
+    still_served.length === 0 ? [] : [`cached    ${named(still_served)}: deleted, but still sent; purge them`]
+  return [...(fault === null ? [`proved    ${counted(files, 'file')} at ${url}`] : []), ...cached]
+}
+
+function listed(word: string, paths: readonly string[]): string[] {
+  return paths.length === 0 ? [] : [`${word.padEnd(10)}${named(paths)}`]
+}
+
+function named(paths: readonly string[]): string {
+  const more = paths.length > NAMED ? ` and ${paths.length - NAMED} more (--json lists all)` : ''
+  return `${paths.slice(0, NAMED).join(', ')}${more}`
+}
+
+/** One address a line, for a program that purges caches. */
+function toPurge({ purge }: PublishSummary): string {
+  const more = purge.length > PURGED_NAMED ? [`# and ${purge.length - PURGED_NAMED} more: --json lists all`] : []
+  return [...purge.slice(0, PURGED_NAMED), ...more].map((line) => `${line}\n`).join('')
+}
+
+function unproved(fault: string): string {
+  return (
+    `everything was uploaded, but not proved over HTTP: ${fault}. If the public address is another, give it with --url; ` +
+    'if headers differ, correct the rules of the host or upload with --again'
+  )
+}
