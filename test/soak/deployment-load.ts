@@ -1,0 +1,178 @@
+/** Clients that ask for files and for the API all the time, and look at each answer. */
+import assert from 'node:assert/strict'
+import { type IncomingHttpHeaders, request } from 'node:http'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { seededRandom } from '../../pipeline/raw/sample/random.ts'
+import { FOLDER } from '../support/publish.ts'
+import { type Dice, diceFrom } from './dice.ts'
+import type { Version } from './store.ts'
+
+const CLIENTS = 6
+/** The faults take seconds, and whoever asks all the time would take the machine from the servers. */
+const PAUSE_MS = 20
+/** How many requests each client makes in a round. */
+const REQUESTS = 10
+
+/** What servers answer without the database. */
+const FILES = [`/${FOLDER}/latest.json`, `/${FOLDER}/releases/index.json`, '/healthz']
+const PRESETS = '/api/v1/presets'
+const API = ['/api/v1/key', '/api/v1/datasets/rankings-daily', PRESETS, '/api/v1/embeddings/models']
+const SLUGS = ['load-0', 'load-1', 'load-2']
+
+export interface Answer {
+  status: number
+  headers: IncomingHttpHeaders
+  body: string
+  /** How long it took, in milliseconds. */
+  ms: number
+}
+
+type Group = 'files' | 'api'
+
+/** One request on a connection of its own: the balancer's connections are looked at, not those to it. */
+export async function ask(
+  url: string,
+  {
+    method = 'GET',
+    headers = {},
+    body = '',
+  }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<Answer> {
+  const began = performance.now()
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const sent = request(url, { method, headers, agent: false }, (response) => {
+    text(response).then((answer) => {
+      const { statusCode: status = 0, headers: received } = response
+      resolve({ status, headers: received, body: answer, ms: performance.now() - began })
+    }, reject)
+  })
+  sent.on('error', reject)
+  if (body === '') sent.end()
+  else Readable.from([body]).pipe(sent)
+  return promise
+}
+
+/** Throws unless it is an error in the envelope, with `Retry-After`. */
+export function assertRefused({ status, headers, body }: Answer): void {
+  assert.equal(headers['content-type'], 'application/json; charset=utf-8', body)
+  assert.equal(JSON.parse(body).error.code, status)
+  assert.match(String(headers['retry-after']), /^\d+$/)
+}
+
+/** Answers to the load behind `url`. The first wrong one ends the round with an error. */
+export class Load {
+  /** What the API may answer beside 200, in the envelope. */
+  refusals: readonly number[] = []
+  readonly written: Version[] = []
+  /** Called after each answer. */
+  readonly listeners = new Set<() => void>()
+  readonly name: string
+  readonly #url: string
+  readonly #headers: Record<string, string>
+  readonly #dice: Record<Group, Dice[]>
+  readonly #expected = new Map<string, string>()
+  #marks = 0
+  #counts = new Map<string, number>()
+  #longest = { files: 0, api: 0 }
+
+  /** Everything follows from `name`, which begins what it writes. */
+  constructor(url: string, key: string, name: string) {
+    this.name = name
+    this.#url = url
+    this.#headers = { authorization: `Bearer ${key}` }
+    const diceOf = (group: Group) =>
+      Array.from({ length: CLIENTS }, (_, client) => diceFrom(seededRandom(`${name} ${group} ${client}`, 0)))
+    this.#dice = { files: diceOf('files'), api: diceOf('api') }
+  }
+
+  /** Every client makes some requests; resolves for each group when its clients have. */
+  round(): Record<Group, Promise<unknown>> {
+    const of = (group: Group, one: (dice: Dice) => Promise<void>) =>
+      Promise.all(
+        this.#dice[group].map(async (dice) => {
+          for (let made = 0; made < REQUESTS; made++) {
+            await one(dice)
+            await sleep(PAUSE_MS)
+          }
+        }),
+      )
+    return { files: of('files', (dice) => this.#askFile(dice)), api: of('api', (dice) => this.#askApi(dice)) }
+  }
+
+  /** Rounds until the work has ended and some requests were answered. */
+  async during(work: Promise<unknown>): Promise<void> {
+    let isOver = false
+    const ended = work.finally(() => (isOver = true))
+    const rounds = async () => {
+      do await Promise.all(Object.values(this.round()))
+      while (!isOver)
+    }
+    await Promise.all([ended, rounds()])
+  }
+
+  /** How often the API answered with a status since the counts were taken. */
+  count(status: number): number {
+    return this.#counts.get(`api ${status}`) ?? 0
+  }
+
+  /** What was answered since this was called, in words. */
+  take(): string {
+    const counts = [...this.#counts].toSorted().map(([what, count]) => `${count} × ${what}`)
+    const { files, api } = this.#longest
+    this.#counts = new Map()
+    this.#longest = { files: 0, api: 0 }
+    return `${counts.join(', ')}; longest wait ${seconds(files)} and ${seconds(api)}`
+  }
+
+  async #askFile(dice: Dice): Promise<void> {
+    const path = dice.pick(FILES)
+    const answer = await this.#ask('files', path)
+    this.#judge(path, answer, () => {
+      assert.equal(answer.status, 200)
+      if (!this.#expected.has(path)) this.#expected.set(path, answer.body)
+      assert.equal(answer.body, this.#expected.get(path))
+    })
+  }
+
+  async #askApi(dice: Dice): Promise<void> {
+    const isWrite = dice.chance(0.25)
+    const [path, slug, mark] = [dice.pick(API), dice.pick(SLUGS), `${this.name}/${++this.#marks}`]
+    const answer = isWrite ? await this.#write(slug, mark) : await this.#ask('api', path)
+    this.#judge(isWrite ? `POST of ${mark}` : path, answer, () => {
+      if (this.refusals.includes(answer.status)) return assertRefused(answer)
+      assert.equal(answer.status, 200)
+      const { data } = JSON.parse(answer.body)
+      if (isWrite) this.written.push({ slug, version: data.designated_version.version, mark })
+    })
+  }
+
+  #write(slug: string, mark: string): Promise<Answer> {
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ model: mark, messages: [] })
+    return this.#ask('api', `${PRESETS}/${slug}/messages`, { method: 'POST', headers, body })
+  }
+
+  async #ask(group: Group, path: string, options: Parameters<typeof ask>[1] = {}): Promise<Answer> {
+    const own = group === 'api' ? this.#headers : {}
+    const answer = await ask(this.#url + path, { ...options, headers: { ...own, ...options.headers } })
+    const what = `${group} ${answer.status}`
+    this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1)
+    this.#longest[group] = Math.max(this.#longest[group], answer.ms)
+    for (const listener of this.listeners) listener()
+    return answer
+  }
+
+  #judge(what: string, { status, body, ms }: Answer, look: () => void): void {
+    try {
+      look()
+    } catch (error) {
+      throw new Error(`${what}: ${status} after ${seconds(ms)}, ${body.slice(0, 200)}: ${error}`, { cause: error })
+    }
+  }
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
+}
