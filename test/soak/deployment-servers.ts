@@ -55,8 +55,10 @@ export async function deploy(older: number): Promise<Deployment> {
   }
 }
 
-/** Starts a balancer before the servers. */
-export async function balance({ folder, servers }: Deployment, kind: BalancerKind): Promise<Balancer> {
+/** Starts a balancer before the servers, and first those of them that were lost. */
+export async function balance(deployment: Deployment, kind: BalancerKind): Promise<Balancer> {
+  const { folder, servers } = deployment
+  for (const position of [0, 1] as const) if (!servers[position].isRunning()) await deployment.startAgain(position)
   const own = join(folder, kind.name)
   await mkdir(own)
   const [first, second] = servers.map(({ url }) => new URL(url).host)

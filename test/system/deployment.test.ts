@@ -8,7 +8,7 @@ import { skipLoudly } from './hosting.ts'
 import { noPostgres } from './postgres.ts'
 
 const SEED = 20_250_304
-const OLDER = 2 * AT_ONCE * BALANCER_KINDS.length
+const OLDER = AT_ONCE * BALANCER_KINDS.length
 
 describe('two servers on one PostgreSQL under faults', () => {
   let deployment: Deployment | undefined
