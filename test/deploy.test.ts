@@ -124,7 +124,18 @@ describe('deploy/nginx.conf and deploy/Caddyfile', () => {
     expect(caddyfile.match(/^\s*health_uri .*/gm)).toEqual(['\thealth_uri /healthz'])
   })
 
-  it('wait longer for the API than a server waits for its database', async () => {
+  it('never send a request twice that may have changed something', () => {
+    expect(caddyfile.match(/^\s*method .*/gm)).toEqual(['\t\t\t\tmethod GET HEAD'])
+    expect(NGINX).not.toContain('non_idempotent')
+  })
+
+  it('wait 5 seconds for a file, as documented, and then ask the other server', () => {
+    expect(/location \/ \{.*?proxy_read_timeout (\w+);/s.exec(NGINX)?.[1]).toBe('5s')
+    expect(/\n\thandle \{.*?response_header_timeout (\w+)\n/s.exec(caddyfile)?.[1]).toBe('5s')
+    expect(read('docs/operations.md')).toContain('A request that was sent to it waits 5 s, and then gets the answer of the')
+  })
+
+  it('wait longer for the API than a server waits for its database', () => {
     const api = /location \/api\/ \{.*?proxy_read_timeout (\d+)s/s.exec(NGINX)?.[1]
     const caddy = /handle \/api\/\* \{.*?response_header_timeout (\d+)s/s.exec(caddyfile)?.[1]
     const documented = /`query_timeout` \| (\d+)/.exec(read('docs/operations.md'))?.[1]

@@ -2,6 +2,7 @@ import { api } from './list/api.ts'
 import { base } from './list/base.ts'
 import { contract } from './list/contract.ts'
 import { dataset } from './list/dataset.ts'
+import { deploy } from './list/deploy.ts'
 import { deposit } from './list/deposit.ts'
 import { publication } from './list/publication.ts'
 import { published } from './list/published.ts'
@@ -21,6 +22,7 @@ const ROOMS = {
   rollup,
   release,
   setup,
+  deploy,
   deposit,
   publication,
   site,
