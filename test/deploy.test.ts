@@ -129,10 +129,21 @@ describe('deploy/nginx.conf and deploy/Caddyfile', () => {
     expect(NGINX).not.toContain('non_idempotent')
   })
 
+  it('have steps for a restart, of which those with Caddy are among those with nginx', () => {
+    const [nginx = [], caddy = []] = ['nginx', 'Caddy'].map((name) => {
+      const block = new RegExp(`^With ${name}[^\`]*\`\`\`sh\\n(.*?)\\n\`\`\`$`, 'ms').exec(read('docs/operations.md'))
+      return block?.[1]?.split('\n')
+    })
+    expect(caddy.length).toBeGreaterThan(0)
+    expect(nginx).toEqual(expect.arrayContaining(caddy))
+  })
+
   it('wait 5 seconds for a file, as documented, and then ask the other server', () => {
     expect(/location \/ \{.*?proxy_read_timeout (\w+);/s.exec(NGINX)?.[1]).toBe('5s')
     expect(/\n\thandle \{.*?response_header_timeout (\w+)\n/s.exec(caddyfile)?.[1]).toBe('5s')
-    expect(read('docs/operations.md')).toContain('A request that was sent to it waits 5 s, and then gets the answer of the')
+    expect(read('docs/operations.md')).toContain(
+      'A request that was sent to it waits 5 s, and then gets the answer of the',
+    )
   })
 
   it('wait longer for the API than a server waits for its database', () => {

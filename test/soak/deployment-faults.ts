@@ -19,7 +19,7 @@ const CHAT = '/api/v1/presets/large/messages'
 
 export interface Trial {
   deployment: Deployment
-  balancer: Balancer
+  balancers: readonly Balancer[]
   load: Load
   dice: Dice
   /** Ends each fault as soon as it was seen. */
@@ -56,9 +56,9 @@ async function takeDatabaseAway({ deployment: { postgres }, load, isShort }: Tri
   }
 }
 
-async function askForOlderReleases({ deployment, balancer, load }: Trial): Promise<void> {
+async function askForOlderReleases({ deployment, balancers, load, dice }: Trial): Promise<void> {
   const headers = { authorization: `Bearer ${deployment.key}` }
-  const path = `${balancer.url}/api/v1/datasets/rankings-daily?as_of=`
+  const path = `${dice.pick(balancers).url}/api/v1/datasets/rankings-daily?as_of=`
   const client = async (name: string) => {
     const answer = await ask(path + name, { headers })
     if (answer.status === 429) assertRefused(answer)
@@ -67,9 +67,9 @@ async function askForOlderReleases({ deployment, balancer, load }: Trial): Promi
   await load.during(Promise.all(deployment.releases.splice(0, AT_ONCE).map(client)))
 }
 
-async function restartBoth({ deployment, balancer, load }: Trial): Promise<void> {
+async function restartBoth({ deployment, balancers, load }: Trial): Promise<void> {
   const both = async () => {
-    for (const position of [0, 1] as const) await restart(deployment, balancer, position)
+    for (const position of [0, 1] as const) await restart(deployment, balancers, position)
   }
   await load.during(both())
 }
@@ -88,17 +88,18 @@ async function freeze({ deployment: { servers }, load, dice, isShort }: Trial): 
   await api
 }
 
-async function sendLargeBodies({ deployment: { key }, balancer, load }: Trial): Promise<void> {
-  const post = (bytes: number, isChunked: boolean) => {
+async function sendLargeBodies({ deployment: { key }, balancers, load }: Trial): Promise<void> {
+  const post = (url: string, bytes: number, isChunked: boolean) => {
     const [head, tail] = ['{"model":"acme/one","messages":[{"role":"user","content":"', '"}]}']
     const body = `${head}${'x'.repeat(bytes - head.length - tail.length)}${tail}`
     const length = isChunked ? {} : { 'content-length': `${bytes}` }
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...length }
-    return ask(balancer.url + CHAT, { method: 'POST', headers, body })
+    return ask(url + CHAT, { method: 'POST', headers, body })
   }
-  const all = [false, true].map(async (isChunked) => {
-    assertStatus(await post(LARGEST_BODY, isChunked), 200)
-    const refused = await post(LARGEST_BODY + 1, isChunked)
+  const sent = balancers.flatMap(({ url }) => [false, true].map((isChunked) => ({ url, isChunked })))
+  const all = sent.map(async ({ url, isChunked }) => {
+    assertStatus(await post(url, LARGEST_BODY, isChunked), 200)
+    const refused = await post(url, LARGEST_BODY + 1, isChunked)
     assertStatus(refused, 413)
     assert.deepEqual(JSON.parse(refused.body).error, { code: 413, message: 'Request body is too large' })
   })
@@ -110,10 +111,11 @@ function assertStatus({ status, body }: Answer, expected: number): void {
 }
 
 /** A byte of each slow client for each answer to the others. Half of them send a head, half a body, and some never end. */
-async function sendSlowly({ deployment: { key }, balancer, load }: Trial): Promise<void> {
+async function sendSlowly({ deployment: { key }, balancers, load }: Trial): Promise<void> {
   const clients = Array.from({ length: SLOW_CLIENTS }, (_, client) => {
-    const sent = client % 2 === 0 ? slowHead(balancer.url) : slowBody(balancer.url, key)
-    return slowClient(load, balancer.url, sent, client % 8 < 2)
+    const { url } = balancers[Math.floor(client / 8) % balancers.length] as Balancer
+    const sent = client % 2 === 0 ? slowHead(url) : slowBody(url, key)
+    return slowClient(load, url, sent, client % 8 < 2)
   })
   const answers = clients.flatMap(({ answer }) => answer ?? [])
   try {

@@ -31,6 +31,18 @@ export interface Answer {
 
 type Group = 'files' | 'api'
 
+/** A balancer, by its name. */
+export interface Target {
+  name: string
+  url: string
+}
+
+interface Client {
+  group: Group
+  target: Target
+  dice: Dice
+}
+
 /** One request on a connection of its own: the balancer's connections are looked at, not those to it. */
 export async function ask(
   url: string,
@@ -61,44 +73,46 @@ export function assertRefused({ status, headers, body }: Answer): void {
   assert.match(String(headers['retry-after']), /^\d+$/)
 }
 
-/** Answers to the load behind `url`. The first wrong one ends the round with an error. */
+/** Clients behind one or more balancers, which they share evenly. The first wrong answer ends the round with an error. */
 export class Load {
   /** What the API may answer beside 200, in the envelope. */
   refusals: readonly number[] = []
   readonly written: Version[] = []
   /** Called after each answer. */
   readonly listeners = new Set<() => void>()
+  /** Begins what is written. */
   readonly name: string
-  readonly #url: string
   readonly #headers: Record<string, string>
-  readonly #dice: Record<Group, Dice[]>
+  readonly #clients: Record<Group, Client[]>
   readonly #expected = new Map<string, string>()
   #marks = 0
   #counts = new Map<string, number>()
   #longest = { files: 0, api: 0 }
 
-  /** Everything follows from `name`, which begins what it writes. */
-  constructor(url: string, key: string, name: string) {
-    this.name = name
-    this.#url = url
+  constructor(targets: readonly Target[], key: string, seed: number) {
+    this.name = `${targets.map(({ name }) => name).join(' and ')} ${seed}`
     this.#headers = { authorization: `Bearer ${key}` }
-    const diceOf = (group: Group) =>
-      Array.from({ length: CLIENTS }, (_, client) => diceFrom(seededRandom(`${name} ${group} ${client}`, 0)))
-    this.#dice = { files: diceOf('files'), api: diceOf('api') }
+    const clients = (group: Group) =>
+      Array.from({ length: CLIENTS }, (_, client) => ({
+        group,
+        target: targets[client % targets.length] as Target,
+        dice: diceFrom(seededRandom(`${this.name} ${group} ${client}`, seed)),
+      }))
+    this.#clients = { files: clients('files'), api: clients('api') }
   }
 
   /** Every client makes some requests; resolves for each group when its clients have. */
   round(): Record<Group, Promise<unknown>> {
-    const of = (group: Group, one: (dice: Dice) => Promise<void>) =>
+    const of = (group: Group, one: (client: Client) => Promise<void>) =>
       Promise.all(
-        this.#dice[group].map(async (dice) => {
+        this.#clients[group].map(async (client) => {
           for (let made = 0; made < REQUESTS; made++) {
-            await one(dice)
+            await one(client)
             await sleep(PAUSE_MS)
           }
         }),
       )
-    return { files: of('files', (dice) => this.#askFile(dice)), api: of('api', (dice) => this.#askApi(dice)) }
+    return { files: of('files', (client) => this.#askFile(client)), api: of('api', (client) => this.#askApi(client)) }
   }
 
   /** Rounds until the work has ended and some requests were answered. */
@@ -114,7 +128,8 @@ export class Load {
 
   /** How often the API answered with a status since the counts were taken. */
   count(status: number): number {
-    return this.#counts.get(`api ${status}`) ?? 0
+    const counted = [...this.#counts].filter(([what]) => what.endsWith(`api ${status}`))
+    return counted.reduce((sum, [, count]) => sum + count, 0)
   }
 
   /** What was answered since this was called, in words. */
@@ -126,21 +141,22 @@ export class Load {
     return `${counts.join(', ')}; longest wait ${seconds(files)} and ${seconds(api)}`
   }
 
-  async #askFile(dice: Dice): Promise<void> {
-    const path = dice.pick(FILES)
-    const answer = await this.#ask('files', path)
-    this.#judge(path, answer, () => {
+  async #askFile(client: Client): Promise<void> {
+    const path = client.dice.pick(FILES)
+    const answer = await this.#ask(client, path)
+    this.#judge(`${client.target.name}, ${path}`, answer, () => {
       assert.equal(answer.status, 200)
       if (!this.#expected.has(path)) this.#expected.set(path, answer.body)
       assert.equal(answer.body, this.#expected.get(path))
     })
   }
 
-  async #askApi(dice: Dice): Promise<void> {
+  async #askApi(client: Client): Promise<void> {
+    const { dice, target } = client
     const isWrite = dice.chance(0.25)
     const [path, slug, mark] = [dice.pick(API), dice.pick(SLUGS), `${this.name}/${++this.#marks}`]
-    const answer = isWrite ? await this.#write(slug, mark) : await this.#ask('api', path)
-    this.#judge(isWrite ? `POST of ${mark}` : path, answer, () => {
+    const answer = isWrite ? await this.#write(client, slug, mark) : await this.#ask(client, path)
+    this.#judge(`${target.name}, ${isWrite ? `POST of ${mark}` : path}`, answer, () => {
       if (this.refusals.includes(answer.status)) return assertRefused(answer)
       assert.equal(answer.status, 200)
       const { data } = JSON.parse(answer.body)
@@ -148,16 +164,16 @@ export class Load {
     })
   }
 
-  #write(slug: string, mark: string): Promise<Answer> {
+  #write(client: Client, slug: string, mark: string): Promise<Answer> {
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ model: mark, messages: [] })
-    return this.#ask('api', `${PRESETS}/${slug}/messages`, { method: 'POST', headers, body })
+    return this.#ask(client, `${PRESETS}/${slug}/messages`, { method: 'POST', headers, body })
   }
 
-  async #ask(group: Group, path: string, options: Parameters<typeof ask>[1] = {}): Promise<Answer> {
+  async #ask({ group, target }: Client, path: string, options: Parameters<typeof ask>[1] = {}): Promise<Answer> {
     const own = group === 'api' ? this.#headers : {}
-    const answer = await ask(this.#url + path, { ...options, headers: { ...own, ...options.headers } })
-    const what = `${group} ${answer.status}`
+    const answer = await ask(target.url + path, { ...options, headers: { ...own, ...options.headers } })
+    const what = `${target.name} ${group} ${answer.status}`
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1)
     this.#longest[group] = Math.max(this.#longest[group], answer.ms)
     for (const listener of this.listeners) listener()

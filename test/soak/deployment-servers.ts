@@ -55,18 +55,25 @@ export async function deploy(older: number): Promise<Deployment> {
   }
 }
 
-/** Starts a balancer before the servers, and first those of them that were lost. */
-export async function balance(deployment: Deployment, kind: BalancerKind): Promise<Balancer> {
+/** Starts balancers before the servers, and first those servers that were lost. */
+export async function balance(deployment: Deployment, kinds: readonly BalancerKind[]): Promise<Balancer[]> {
   const { folder, servers } = deployment
   for (const position of [0, 1] as const) if (!servers[position].isRunning()) await deployment.startAgain(position)
-  const own = join(folder, kind.name)
-  await mkdir(own)
   const [first, second] = servers.map(({ url }) => new URL(url).host)
-  return kind.start([first ?? '', second ?? ''], own)
+  return Promise.all(
+    kinds.map(async (kind) => {
+      const own = join(folder, kind.name)
+      await mkdir(own)
+      return kind.start([first ?? '', second ?? ''], own)
+    }),
+  )
 }
 
-/** Restarts a server by the lines of docs/operations.md. */
-export async function restart(deployment: Deployment, balancer: Balancer, position: 0 | 1): Promise<void> {
+/**
+ * Restarts a server by the lines of docs/operations.md for the first of the balancers: those of nginx contain those of
+ * Caddy.
+ */
+export async function restart(deployment: Deployment, [balancer]: readonly Balancer[], position: 0 | 1): Promise<void> {
   let started: Promise<void> | undefined
   // Stops the server as systemd does, and begins to start it again.
   const control = createServer(async (_request, response) => {
@@ -80,22 +87,24 @@ export async function restart(deployment: Deployment, balancer: Balancer, positi
   await once(control, 'listening')
   try {
     const { port } = control.address() as AddressInfo
-    await balancer.restart(new URL(deployment.servers[position].url).host, `http://127.0.0.1:${port}`)
+    await balancer?.restart(new URL(deployment.servers[position].url).host, `http://127.0.0.1:${port}`)
     await started
   } finally {
     control.close()
   }
 }
 
-/** Waits until the balancer uses both servers, and both have the database. */
-export async function settle({ servers }: Deployment, balancer: Balancer): Promise<void> {
-  const mark = `/${FOLDER}/latest.json?settled=${performance.now()}`
-  const hasSeen = ({ log }: ServerProcess) => log.some((line) => line.includes(mark))
-  await poll(async () => {
-    await fetch(balancer.url + mark).then((answer) => answer.text())
-    return servers.every(hasSeen) || undefined
-  })
+/** Waits until each balancer uses both servers, and both have the database. */
+export async function settle({ servers }: Deployment, balancers: readonly Balancer[]): Promise<void> {
   for (const { url } of servers) await poll(async () => (await fetch(`${url}/readyz`)).ok || undefined)
+  for (const { url } of balancers) {
+    const mark = `/${FOLDER}/latest.json?settled=${performance.now()}`
+    const hasSeen = ({ log }: ServerProcess) => log.some((line) => line.includes(mark))
+    await poll(async () => {
+      await fetch(url + mark).then((answer) => answer.text())
+      return servers.every(hasSeen) || undefined
+    })
+  }
 }
 
 /** Publishes a release and so many older ones, whose names it returns. */

@@ -15,7 +15,7 @@ export const part: SoakPart = {
     const deployment = await deploy(AT_ONCE * BALANCER_KINDS.length)
     try {
       const figures: Figure[] = []
-      for (const kind of BALANCER_KINDS) figures.push(...(await tryFaults(deployment, kind, options)))
+      for (const kind of BALANCER_KINDS) figures.push(...(await tryFaults(deployment, [kind], options)))
       return figures
     } finally {
       await deployment.remove()
@@ -23,35 +23,43 @@ export const part: SoakPart = {
   },
 }
 
-/** Makes every fault behind one balancer, in an order that follows from the seed. A share below 1 ends each early. */
+/**
+ * Makes every fault behind these balancers, in an order that follows from the seed. A share below 1 ends each fault as soon
+ * as it was seen.
+ */
 export async function tryFaults(
   deployment: Deployment,
-  kind: BalancerKind,
+  kinds: readonly BalancerKind[],
   { seed, share, signal, report }: SoakOptions,
 ): Promise<Figure[]> {
-  const balancer = await balance(deployment, kind)
+  const balancers = await balance(deployment, kinds)
   const dice = diceFrom(seededRandom('deployment', seed))
-  const load = new Load(balancer.url, deployment.key, `${seed} ${kind.name}`)
+  const targets = balancers.map(({ url }, position) => ({ url, name: kinds[position]?.name ?? '' }))
+  const load = new Load(targets, deployment.key, seed)
   const figures: Figure[] = []
   let what = ''
   try {
     for (const fault of [...shuffled(FAULTS, dice), LAST]) {
       signal.throwIfAborted()
       what = fault.name
-      await settle(deployment, balancer)
-      const value = await tryFault(fault, { deployment, balancer, load, dice, isShort: share < 1 })
-      figures.push({ what: `${kind.name}: ${what}`, value })
-      report(`${kind.name}: ${what}: ${value}`)
+      await settle(deployment, balancers)
+      const value = await tryFault(fault, { deployment, balancers, load, dice, isShort: share < 1 })
+      figures.push({ what, value })
+      report(`${what}: ${value}`)
     }
     what = 'what was written'
-    await assertWrittenOnce(balancer, deployment, load)
+    await assertWrittenOnce(deployment, balancers, load)
     what = 'both servers are lost'
-    await loseBoth(deployment, balancer)
-    return [...figures, { what: `${kind.name}: versions written, each of them once`, value: `${load.written.length}` }]
+    await loseBoth(deployment, balancers)
+    const names = kinds.map(({ name }) => name).join(' and ')
+    return [
+      ...figures,
+      { what: `versions written behind ${names}, each of them once`, value: `${load.written.length}` },
+    ]
   } catch (error) {
-    throw new Error(`seed ${seed}, ${kind.file}, ${what}: ${error}`, { cause: error })
+    throw new Error(`seed ${seed}, ${what}: ${error}`, { cause: error })
   } finally {
-    await balancer.stop()
+    for (const balancer of balancers) await balancer.stop()
   }
 }
 
@@ -66,11 +74,11 @@ function shuffled<Item>(items: readonly Item[], { below }: Dice): Item[] {
   return items.flatMap(() => left.splice(below(left.length), 1))
 }
 
-/** The balancer answers by itself, like the API. */
-async function loseBoth({ servers }: Deployment, balancer: Balancer): Promise<void> {
+/** Each balancer answers by itself, like the API. */
+async function loseBoth({ servers }: Deployment, balancers: readonly Balancer[]): Promise<void> {
   for (const { kill } of servers) await kill()
-  for (const path of ['/healthz', '/api/v1/key']) {
-    const answer = await ask(balancer.url + path)
+  const urls = balancers.flatMap(({ url }) => [`${url}/healthz`, `${url}/api/v1/key`])
+  for (const answer of await Promise.all(urls.map((url) => ask(url)))) {
     assert.equal(answer.status, 503)
     assertRefused(answer)
     assert.equal(answer.headers['access-control-allow-origin'], '*')
@@ -78,8 +86,12 @@ async function loseBoth({ servers }: Deployment, balancer: Balancer): Promise<vo
 }
 
 /** No request was sent twice, and none that was acknowledged is lost. */
-async function assertWrittenOnce({ url }: Balancer, { key }: Deployment, { written, name }: Load): Promise<void> {
-  const stored = await presetApi(url, key).everything()
+async function assertWrittenOnce(
+  { key }: Deployment,
+  [balancer]: readonly Balancer[],
+  { written, name }: Load,
+): Promise<void> {
+  const stored = await presetApi(balancer?.url ?? '', key).everything()
   const ofLoad = stored.filter(({ mark }) => mark.startsWith(name))
   assertThere(written, ofLoad)
 }

@@ -46,7 +46,8 @@ export const deploy: readonly Mutant[] = [
   },
   {
     name: 'gives-up-before-the-server',
-    promise: 'A database that does not answer is the fault of no server: the balancer waits longer than the servers do.',
+    promise:
+      'A database that does not answer is the fault of no server: the balancer waits longer than the servers do.',
     file: 'deploy/nginx.conf',
     find: 'proxy_read_timeout 60s;',
     replace: 'proxy_read_timeout 10s;',
