@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Balancer } from '../system/balancing.ts'
-import { type Answer, ask, assertRefused, type Load } from './deployment-load.ts'
+import { type Answer, ask, assertRefused, type Load, NONE, type Refusals } from './deployment-load.ts'
 import { type Deployment, restart } from './deployment-servers.ts'
 import type { Dice } from './dice.ts'
 
@@ -28,23 +28,26 @@ export interface Trial {
 
 export interface Fault {
   name: string
-  /** What the API may answer beside 200, in the envelope and with `Retry-After`. */
-  refusals: readonly number[]
+  refusals: Refusals
   make(trial: Trial): Promise<void>
 }
 
+const ALL: Refusals = { reads: [503], writes: [503] }
+/** What may have been made is not sent to the other server. */
+const WRITES: Refusals = { reads: [], writes: [503] }
+
 /** Each leaves two servers and a database that run. */
 export const FAULTS: readonly Fault[] = [
-  { name: 'the database is away', refusals: [503], make: takeDatabaseAway },
-  { name: `one client asks for ${AT_ONCE} older releases at once`, refusals: [], make: askForOlderReleases },
-  { name: 'both servers restart by docs/operations.md', refusals: [503], make: restartBoth },
-  { name: 'a server is frozen', refusals: [503], make: freeze },
-  { name: 'clients send bodies of 4 MiB', refusals: [], make: sendLargeBodies },
-  { name: 'clients send a byte at a time', refusals: [], make: sendSlowly },
+  { name: 'the database is away', refusals: ALL, make: takeDatabaseAway },
+  { name: `one client asks for ${AT_ONCE} older releases at once`, refusals: NONE, make: askForOlderReleases },
+  { name: 'both servers restart by docs/operations.md', refusals: WRITES, make: restartBoth },
+  { name: 'a server is frozen', refusals: ALL, make: freeze },
+  { name: 'clients send bodies of 4 MiB', refusals: NONE, make: sendLargeBodies },
+  { name: 'clients send a byte at a time', refusals: NONE, make: sendSlowly },
 ]
 
 /** The last one: afterwards both servers are lost. */
-export const LAST: Fault = { name: 'a server is killed', refusals: [503], make: kill }
+export const LAST: Fault = { name: 'a server is killed', refusals: WRITES, make: kill }
 
 async function takeDatabaseAway({ deployment: { postgres }, load, isShort }: Trial): Promise<void> {
   await postgres.stop()

@@ -37,6 +37,14 @@ export interface Target {
   url: string
 }
 
+/** What the API may answer beside 200, in the envelope and with `Retry-After`. */
+export interface Refusals {
+  reads: readonly number[]
+  writes: readonly number[]
+}
+
+export const NONE: Refusals = { reads: [], writes: [] }
+
 interface Client {
   group: Group
   target: Target
@@ -75,8 +83,7 @@ export function assertRefused({ status, headers, body }: Answer): void {
 
 /** Clients behind one or more balancers, which they share evenly. The first wrong answer ends the round with an error. */
 export class Load {
-  /** What the API may answer beside 200, in the envelope. */
-  refusals: readonly number[] = []
+  refusals: Refusals = NONE
   readonly written: Version[] = []
   /** Called after each answer. */
   readonly listeners = new Set<() => void>()
@@ -157,7 +164,7 @@ export class Load {
     const [path, slug, mark] = [dice.pick(API), dice.pick(SLUGS), `${this.name}/${++this.#marks}`]
     const answer = isWrite ? await this.#write(client, slug, mark) : await this.#ask(client, path)
     this.#judge(`${target.name}, ${isWrite ? `POST of ${mark}` : path}`, answer, () => {
-      if (this.refusals.includes(answer.status)) return assertRefused(answer)
+      if (this.refusals[isWrite ? 'writes' : 'reads'].includes(answer.status)) return assertRefused(answer)
       assert.equal(answer.status, 200)
       const { data } = JSON.parse(answer.body)
       if (isWrite) this.written.push({ slug, version: data.designated_version.version, mark })
@@ -173,7 +180,7 @@ export class Load {
   async #ask({ group, target }: Client, path: string, options: Parameters<typeof ask>[1] = {}): Promise<Answer> {
     const own = group === 'api' ? this.#headers : {}
     const answer = await ask(target.url + path, { ...options, headers: { ...own, ...options.headers } })
-    const what = `${target.name} ${group} ${answer.status}`
+    const what = `${target.name} ${options.method ?? 'GET'} ${group} ${answer.status}`
     this.#counts.set(what, (this.#counts.get(what) ?? 0) + 1)
     this.#longest[group] = Math.max(this.#longest[group], answer.ms)
     for (const listener of this.listeners) listener()
