@@ -145,7 +145,7 @@ export class Load {
     const { files, api } = this.#longest
     this.#counts = new Map()
     this.#longest = { files: 0, api: 0 }
-    return `${counts.join(', ')}; longest wait ${seconds(files)} and ${seconds(api)}`
+    return `${counts.join(', ')}; longest wait ${seconds(files)} for files, ${seconds(api)} for the API`
   }
 
   async #askFile(client: Client): Promise<void> {
