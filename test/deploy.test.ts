@@ -41,6 +41,7 @@ const NGINX = read('deploy/nginx.conf')
 describe('deploy/compose.yaml', () => {
   const text = read('deploy/compose.yaml')
   const { services, volumes, networks } = yaml.load(text) as Compose
+  const { nginx } = services
   const all = Object.entries(services)
   const own = all.filter(([, { image }]) => image === 'tokenboard')
 
@@ -74,11 +75,10 @@ describe('deploy/compose.yaml', () => {
     const port = /^EXPOSE (\d+)$/m.exec(DOCKERFILE)?.[1]
     const upstreams = [...NGINX.matchAll(/^ {4}server (\S+) /gm)].map(([, server]) => server)
     expect(addresses.flat().map((address) => `${address}:${port}`)).toEqual(upstreams)
-    const [{ subnet = '' } = {}] = networks['tokenboard']?.ipam.config ?? []
+    const { tokenboard } = networks
+    const [{ subnet = '' } = {}] = tokenboard?.ipam.config ?? []
     for (const address of addresses.flat()) expect(`${address.replace(/\d+$/, '0')}/24`).toBe(subnet)
-    expect(services['nginx']?.ports?.map((mapping) => mapping.split(':').at(-1))).toEqual([
-      /listen (\d+);/.exec(NGINX)?.[1],
-    ])
+    expect(nginx?.ports?.map((mapping) => mapping.split(':').at(-1))).toEqual([/listen (\d+);/.exec(NGINX)?.[1]])
   })
 
   it('mounts only existing files and named volumes, where the image keeps its data', () => {
@@ -86,7 +86,7 @@ describe('deploy/compose.yaml', () => {
     for (const [name, service] of all) {
       for (const mount of service.volumes ?? []) {
         const [from = '', to = ''] = mount.split(':')
-        if (from === './config') expect(service.environment?.['SOURCES']).toBe('/config/sources.json')
+        if (from === './config') expect(service.environment).toEqual({ SOURCES: '/config/sources.json' })
         else if (from.startsWith('.')) expect(existsSync(join(REPOSITORY, 'deploy', from)), mount).toBe(true)
         else expect(volumes, mount).toHaveProperty(from)
         if (service.image === 'tokenboard' && !from.startsWith('.')) expect(places).toContain(to)
@@ -109,7 +109,7 @@ describe('deploy/compose.yaml', () => {
   })
 
   it('asks for the health that needs no database, and not for readiness', () => {
-    expect(services['nginx']?.healthcheck?.test.join(' ')).toContain('/healthz')
+    expect(nginx?.healthcheck?.test.join(' ')).toContain('/healthz')
     expect(text).not.toContain('readyz')
     expect(DOCKERFILE).toMatch(/^HEALTHCHECK .*\/healthz/m)
   })
