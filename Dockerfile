@@ -1,5 +1,6 @@
 # Builds and serves the dataset; docs/operations.md says how to run it. Node is the version that package.json has for Linux.
-ARG NODE_IMAGE=node:24.21.0-slim
+# No registry could be reached from here: the digest is the one that several public projects pin this tag to.
+ARG NODE_IMAGE=node:24.21.0-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app

@@ -76,7 +76,7 @@ golden: $(INSTALLED) ## published trees and HTTP exchanges against the committed
 	$(VITEST) --project mocked test/golden test/cases.test.ts $(ARGS)
 test-system: $(INSTALLED) ## tests of the whole program as a user runs it
 	$(VITEST) --project system $(ARGS)
-test-clients: $(INSTALLED) ## the same with programs of others in full: PyPI's readers and SDK, generated clients, S3, balancers, browsers × themes, load (ARGS=--newest: newest versions)
+test-clients: $(INSTALLED) ## the same with programs of others in full: PyPI's readers and SDK, generated clients, S3, browsers × themes, load (ARGS=--newest: newest versions)
 	$(VITEST) --project clients $(if $(filter --newest,$(ARGS)),$(NEWEST)) $(filter-out --newest,$(ARGS))
 soak: $(INSTALLED) ## try to break what docs/evidence/reliability.md promises, for an hour (ARGS="store --share 0.1 --seed 1")
 	$(RUN) test/soak/soak.ts $(ARGS)

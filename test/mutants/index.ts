@@ -3,6 +3,7 @@ import { base } from './list/base.ts'
 import { commands } from './list/commands.ts'
 import { contract } from './list/contract.ts'
 import { dataset } from './list/dataset.ts'
+import { deploy } from './list/deploy.ts'
 import { deposit } from './list/deposit.ts'
 import { hosting } from './list/hosting.ts'
 import { metrics } from './list/metrics.ts'
@@ -24,6 +25,7 @@ const ROOMS = {
   rollup,
   release,
   setup,
+  deploy,
   deposit,
   publication,
   hosting,

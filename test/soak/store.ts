@@ -15,7 +15,7 @@ const SLUGS = ['preset-0', 'preset-1', 'preset-2', 'preset-3']
 const MOST_ACKNOWLEDGED_BEFORE_KILL = 120
 
 /** A version of a preset, which has `mark` in its config. */
-interface Version {
+export interface Version {
   slug: string
   version: number
   mark: string
@@ -67,7 +67,7 @@ async function run(options: SoakOptions): Promise<Figure[]> {
   }
 }
 
-function presetApi(address: string, key: string) {
+export function presetApi(address: string, key: string) {
   const request = async <T>(path: string, init: RequestInit = {}): Promise<T> => {
     const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
     const answer = await fetch(address + PRESETS + path, { ...init, headers })
@@ -117,7 +117,7 @@ function assertCutOff(ends: readonly PromiseSettledResult<unknown>[]): void {
   for (const end of ends) if (!(end.status === 'rejected' && end.reason instanceof TypeError)) throw end
 }
 
-function assertThere(acknowledged: readonly Version[], stored: readonly Version[]): void {
+export function assertThere(acknowledged: readonly Version[], stored: readonly Version[]): void {
   const there = new Set(stored.map((version) => JSON.stringify(version)))
   const lost = acknowledged.filter((version) => !there.has(JSON.stringify(version)))
   assert.deepEqual(lost, [], 'acknowledged versions are lost')

@@ -17,6 +17,7 @@ export interface ServerProcess {
   log: string[]
   /** How long it took until it listened. */
   startMs: number
+  isRunning(): boolean
   /** How it ended; resolves when it has. */
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>
   signal(name: NodeJS.Signals): void
@@ -68,6 +69,7 @@ export async function startServer(
     log,
     startMs,
     ended,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
     signal: (name) => (isGroup && child.pid !== undefined ? process.kill(-child.pid, name) : child.kill(name)),
     async kill() {
       child.kill('SIGKILL')

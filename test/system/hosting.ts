@@ -13,11 +13,16 @@ import { buildIn, crowd, REPOSITORY, type Workspace, writeSmallBuild } from '../
 
 /** Debian keeps servers where the path of a person who is not root does not lead. */
 const { PATH: own = '' } = process.env
-const PATH = [own, '/usr/sbin'].join(delimiter)
+export const PATH = [own, '/usr/sbin'].join(delimiter)
+
+/** The text of a file of the project. */
+export function projectFile(path: string): string {
+  return readFileSync(join(REPOSITORY, path), 'utf8')
+}
 
 /** The block of a language in docs/hosting.md. */
 export function documented(language: string, position = 0): string {
-  const page = readFileSync(join(REPOSITORY, 'docs/hosting.md'), 'utf8')
+  const page = projectFile('docs/hosting.md')
   const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))]
   const text = blocks[position]?.[1]
   if (text === undefined) throw new Error(`docs/hosting.md has no ${position + 1} blocks of ${language}`)
@@ -81,15 +86,18 @@ async function startNginx(root: string, folder: string): Promise<Host> {
   return runNginx(site, port, folder)
 }
 
-/** Runs nginx with `site` in its `http` block; `folder` is for its own files. */
+/** Runs nginx with `site` in its `http` block, from `site.conf` in `folder`, which is for its own files. */
 export async function runNginx(site: string, port: number, folder: string): Promise<Host> {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${join(folder, name)};`,
   )
-  const config = `daemon off; master_process off; pid ${join(folder, 'pid')}; error_log stderr warn;
+  // Its workers need the folder, which belongs to who runs it.
+  const user = process.getuid?.() === 0 ? 'user root;' : ''
+  const config = `daemon off; ${user} pid ${join(folder, 'pid')}; error_log stderr warn;
 events { }
-http { access_log off; ${temporary.join(' ')}
-${site}}`
+http { access_log off; ${temporary.join(' ')} include ${join(folder, 'site.conf')}; }
+`
+  await writeFile(join(folder, 'site.conf'), site)
   await writeFile(join(folder, 'nginx.conf'), config)
   return start(port, spawnServer('nginx', ['-e', 'stderr', '-c', join(folder, 'nginx.conf')]))
 }
@@ -103,7 +111,7 @@ async function startCaddy(root: string, folder: string): Promise<Host> {
   return runCaddy(`{\n\tadmin off\n}\n${site}`, port, folder)
 }
 
-/** Runs Caddy with a whole Caddyfile; `folder` is for its own files. */
+/** Runs Caddy with a whole Caddyfile, from `Caddyfile` in `folder`, which is for its own files. */
 export async function runCaddy(caddyfile: string, port: number, folder: string): Promise<Host> {
   await writeFile(join(folder, 'Caddyfile'), caddyfile)
   const words = ['run', '--config', join(folder, 'Caddyfile'), '--adapter', 'caddyfile']
