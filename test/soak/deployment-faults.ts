@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Balancer } from '../system/balancing.ts'
 import { type Answer, ask, assertRefused, type Load, NONE, type Refusals } from './deployment-load.ts'
-import { type Deployment, restart } from './deployment-servers.ts'
+import { type Deployment, poll, restart } from './deployment-servers.ts'
 import type { Dice } from './dice.ts'
 
 const DATABASE_AWAY_MS = 12_000
@@ -60,7 +60,7 @@ async function takeDatabaseAway({ deployment: { postgres }, load, isShort }: Tri
 }
 
 async function askForOlderReleases({ deployment, balancers, load, dice }: Trial): Promise<void> {
-  const headers = { authorization: `Bearer ${deployment.key}` }
+  const headers = { authorization: `Bearer ${deployment.greedyKey}` }
   const path = `${dice.pick(balancers).url}/api/v1/datasets/rankings-daily?as_of=`
   const client = async (name: string) => {
     const answer = await ask(path + name, { headers })
@@ -91,13 +91,18 @@ async function freeze({ deployment: { servers }, load, dice, isShort }: Trial): 
   await api
 }
 
-async function sendLargeBodies({ deployment: { key }, balancers, load }: Trial): Promise<void> {
+/** With one key, which is refused while too many of its bodies are under way. */
+async function sendLargeBodies({ deployment: { greedyKey }, balancers, load }: Trial): Promise<void> {
   const post = (url: string, bytes: number, isChunked: boolean) => {
     const [head, tail] = ['{"model":"acme/one","messages":[{"role":"user","content":"', '"}]}']
     const body = `${head}${'x'.repeat(bytes - head.length - tail.length)}${tail}`
     const length = isChunked ? {} : { 'content-length': `${bytes}` }
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...length }
-    return ask(url + CHAT, { method: 'POST', headers, body })
+    const headers = { authorization: `Bearer ${greedyKey}`, 'content-type': 'application/json', ...length }
+    return poll(async () => {
+      const answer = await ask(url + CHAT, { method: 'POST', headers, body })
+      if (answer.status === 429) assertRefused(answer)
+      return answer.status === 429 ? undefined : answer
+    })
   }
   const sent = balancers.flatMap(({ url }) => [false, true].map((isChunked) => ({ url, isChunked })))
   const all = sent.map(async ({ url, isChunked }) => {

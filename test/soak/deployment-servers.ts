@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { apiKeys } from '../../server/store/keys.ts'
+import { openStore } from '../../server/store/store.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 import { writeIndex } from '../support/release-index.ts'
 import { type ServerProcess, serveTokenboard } from '../support/server-process.ts'
@@ -19,6 +21,8 @@ export interface Deployment {
   postgres: Postgres
   servers: [ServerProcess, ServerProcess]
   key: string
+  /** The key of a client that asks for too much. */
+  greedyKey: string
   /** Older releases that nobody asked for yet. */
   releases: string[]
   /** Starts a server on the port of the one that was there. */
@@ -43,6 +47,7 @@ export async function deploy(older: number): Promise<Deployment> {
     postgres,
     servers,
     key,
+    greedyKey: await createKey(postgres.url),
     releases,
     async startAgain(position) {
       servers[position] = await start(servers[position].port)
@@ -53,6 +58,13 @@ export async function deploy(older: number): Promise<Deployment> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+async function createKey(url: string): Promise<string> {
+  const store = await openStore(url)
+  const { secret } = await apiKeys(store).create({ isManagement: true }, new Date())
+  await store.close()
+  return secret
 }
 
 /** Starts balancers before the servers, and first those servers that were lost. */
@@ -120,7 +132,7 @@ async function publishMany(publicDir: string, older: number): Promise<string[]> 
 }
 
 /** Asks again and again until there is an answer. */
-async function poll<Answer>(ask: () => Answer | undefined | Promise<Answer | undefined>): Promise<Answer> {
+export async function poll<Answer>(ask: () => Answer | undefined | Promise<Answer | undefined>): Promise<Answer> {
   for (;;) {
     const answer = await ask()
     if (answer !== undefined) return answer

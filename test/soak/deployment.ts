@@ -74,7 +74,7 @@ function shuffled<Item>(items: readonly Item[], { below }: Dice): Item[] {
   return items.flatMap(() => left.splice(below(left.length), 1))
 }
 
-/** Each balancer answers by itself, like the API, and never leads to `/metrics`. */
+/** Each balancer answers by itself, like the API. */
 async function loseBoth({ servers }: Deployment, balancers: readonly Balancer[]): Promise<void> {
   for (const { kill } of servers) await kill()
   const urls = balancers.flatMap(({ url }) => [`${url}/healthz`, `${url}/api/v1/key`])
@@ -82,10 +82,6 @@ async function loseBoth({ servers }: Deployment, balancers: readonly Balancer[])
     assert.equal(answer.status, 503)
     assertRefused(answer)
     assert.equal(answer.headers['access-control-allow-origin'], '*')
-  }
-  for (const { url } of balancers) {
-    const { status, body } = await ask(`${url}/metrics`)
-    assert.deepEqual({ status, body }, { status: 404, body: '{"error":{"code":404,"message":"Resource not found"}}' })
   }
 }
 

@@ -8,11 +8,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BALANCER_KINDS } from '../clients/balancing.ts'
 import { testApp } from '../support/app.ts'
 import { assertEnvelope } from '../support/envelope.ts'
 import { REPOSITORY } from '../support/pipeline.ts'
 import { publish, sampleRows } from '../support/publish.ts'
+import { BALANCER_KINDS } from './balancing.ts'
 import { isInstalled, skipLoudly } from './hosting.ts'
 
 const read = (path: string) => readFileSync(join(REPOSITORY, path), 'utf8')
@@ -43,10 +43,10 @@ describe.each(BALANCER_KINDS)('$name, with $file', ({ name, isHere, start }) => 
           expect(error).toEqual({ code: 404, message: 'Resource not found' })
         }
       }
-      const passed = ['/healthz', '/metrics.txt', '/api/v1/metrics']
+      const passed = ['/latest.json', '/metrics.txt', '/api/v1/metrics']
       for (const path of passed) expect(await (await fetch(host.url + path)).text()).toBe('passed on')
-      // The first requests only find out whether the host is there.
-      expect(asked.filter((path) => path !== '/')).toEqual(passed)
+      // The others find out whether the host, and behind it the server, is there.
+      expect(asked.filter((path) => path !== '/' && path !== '/healthz')).toEqual(passed)
     } finally {
       await host.stop()
       server.close()
