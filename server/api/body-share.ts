@@ -21,13 +21,19 @@ export function bodyShare(largest: number, onRefused: () => void = () => {}): Bo
   function counter(request: FastifyRequest, reply: FastifyReply): (bytes: number) => void {
     const { id } = callerOf(request)
     let own = 0
+    // The client may have left while its key was looked up. The rest of a body that was refused is dropped.
+    let isOver = reply.raw.closed
     const add = (bytes: number) => {
       own += bytes
       underWay.set(id, (underWay.get(id) ?? 0) + bytes)
       if (underWay.get(id) === 0) underWay.delete(id)
     }
-    reply.raw.once('close', () => add(-own))
+    reply.raw.once('close', () => {
+      isOver = true
+      add(-own)
+    })
     return (bytes) => {
+      if (isOver) return
       if ((underWay.get(id) ?? 0) + bytes > MOST_BODY_BYTES_EACH) {
         onRefused()
         throw new ApiError(429, 'Too many large bodies of this key are being read. Please try again later.')

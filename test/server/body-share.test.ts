@@ -1,7 +1,8 @@
+import { EventEmitter } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
-import { MOST_BODY_BYTES_EACH } from '../../server/api/body-share.ts'
+import { bodyShare, MOST_BODY_BYTES_EACH } from '../../server/api/body-share.ts'
 import { MAX_BODY_BYTES } from '../../server/api/routes/presets.ts'
 import { assertEnvelope } from '../support/envelope.ts'
 import { PRESETS, type PresetClient, presetApp, REQUEST } from '../support/presets.ts'
@@ -54,6 +55,31 @@ test('one key has bodies of at most 8 MiB under way; others are not refused, and
 test('a body that is too large to be read takes no room', async () => {
   const { ada, begin } = await listening()
   for (let count = 0; count < LARGEST_AT_ONCE; count++) await begin(ada, `content-length: ${MAX_BODY_BYTES + 1}`)
+  expect((await ada.post('agent')).statusCode).toBe(200)
+})
+
+test('a client that left while its key was looked up takes no room', async () => {
+  const key = { id: 'one' }
+  const { onRequest } = bodyShare(MAX_BODY_BYTES)
+  const isLet = (closed: boolean) => {
+    const raw = Object.assign(new EventEmitter(), { closed })
+    const request = { apiKey: key, headers: { 'content-length': `${MAX_BODY_BYTES}` } }
+    let isDone = false
+    onRequest.call({} as never, request as never, { raw } as never, () => (isDone = true))
+    return isDone
+  }
+  for (let count = 0; count <= LARGEST_AT_ONCE; count++) expect(isLet(true)).toBe(true)
+  for (let count = 0; count < LARGEST_AT_ONCE; count++) expect(isLet(false)).toBe(true)
+  expect(() => isLet(false)).toThrow('Too many large bodies')
+})
+
+test('what is dropped of a body that is too large takes no room', async () => {
+  const { ada, begin } = await listening()
+  for (let count = 0; count < LARGEST_AT_ONCE; count++) {
+    const large = await begin(ada, CHUNKED, `${chunk('x'.repeat(12 * 2 ** 20))}0\r\n\r\n`)
+    expect(await text(large)).toMatch(/^HTTP\/1\.1 413 /)
+  }
+  for (let count = 0; count < LARGEST_AT_ONCE; count++) await begin(ada, `content-length: ${MAX_BODY_BYTES - 1000}`)
   expect((await ada.post('agent')).statusCode).toBe(200)
 })
 
