@@ -33,8 +33,10 @@ export class Registry {
     this.#collectors.push(collect)
   }
 
+  /** Without what cannot be read now, such as the memory when no more files can be opened: the rest is needed then. */
   async collect(): Promise<Family[]> {
-    return await Promise.all(this.#collectors.map((collect) => collect()))
+    const results = await Promise.allSettled(this.#collectors.map(async (collect) => await collect()))
+    return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   }
 }
 

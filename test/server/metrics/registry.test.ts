@@ -53,6 +53,17 @@ test('a gauge without a value is left out', async () => {
   expect(await textOf(registry)).toBe('# HELP here One.\n# TYPE here gauge\nhere 1.5\n')
 })
 
+test('what cannot be read is left out, and the rest is there', async () => {
+  const registry = new Registry()
+  const fail = () => {
+    throw new Error('no more files can be opened')
+  }
+  registry.gauge('memory', 'Reading it fails.', 'sum', fail)
+  registry.add(fail)
+  registry.gauge('up', 'Reading it works.', 'sum', () => 1)
+  expect((await registry.collect()).map(({ name }) => name)).toEqual(['up'])
+})
+
 test('help, label values and numbers are escaped as the format wants it', async () => {
   const registry = new Registry()
   registry.counter('odd_total', 'A \\ and\na line.', ['path']).add(Number.POSITIVE_INFINITY, 'a"b\\c\nd')
