@@ -1,5 +1,5 @@
 import { readdir, readlink, realpath } from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { z } from 'zod'
 import type { PipelineConfig } from '../base/config.ts'
 import { ifAny, isInside, lstatIfAny, namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
@@ -34,8 +34,8 @@ export interface BackupEntry {
   target?: string
 }
 
-/** The files and links of a backup, except the store: what lasts of DATA_DIR, the configuration, and PUBLIC_DIR. */
-export async function backupEntries(config: PipelineConfig): Promise<BackupEntry[]> {
+/** What is backed up except the store, as files and folders: what lasts of DATA_DIR, the configuration, and PUBLIC_DIR. */
+export async function backupRoots(config: PipelineConfig): Promise<BackupEntry[]> {
   const dataDir = resolve(config.dataDir)
   const { sources, files, keepsMissing } = await configuration(resolve(sourcesPath(config)))
   const state = keepsMissing ? await namesIn(join(dataDir, 'state')) : []
@@ -43,12 +43,16 @@ export async function backupEntries(config: PipelineConfig): Promise<BackupEntry
     ...KEPT_OF_DATA,
     ...state.filter((name) => !NOT_OF_STATE.includes(name)).map((name) => join('state', name)),
   ]
-  const entries = [
+  return [
     ...names.map((name) => ({ from: join(dataDir, name), path: join('data', name) })),
     ...files.map((from) => ({ from, path: placeOf(from, sources, dataDir) })),
     { from: resolve(config.publicDir), path: 'public' },
   ]
-  const found = await Promise.all(entries.map(({ from, path }) => Array.fromAsync(walk(from, path, from))))
+}
+
+/** The files and links of these. */
+export async function backupEntries(roots: readonly BackupEntry[]): Promise<BackupEntry[]> {
+  const found = await Promise.all(roots.map(({ from, path }) => Array.fromAsync(walk(from, path, from))))
   return [...new Map(found.flat().map((entry) => [entry.path, entry])).values()]
 }
 
@@ -67,10 +71,11 @@ async function configuration(sources: string) {
   return { sources, files, keepsMissing: on_missing === 'keep' }
 }
 
+/** Files of the same name in different folders must not meet, so those that are elsewhere keep their whole path. */
 function placeOf(file: string, sources: string, dataDir: string): string {
   if (isInside(file, dataDir)) return join('data', relative(dataDir, file))
   const folder = dirname(sources)
-  return join('config', isInside(file, folder) ? relative(folder, file) : basename(file))
+  return join('config', isInside(file, folder) ? relative(folder, file) : join('elsewhere', file))
 }
 
 /** Links that lead out of `root`, such as to another disk, are followed. Locks and temporary files are left out. */

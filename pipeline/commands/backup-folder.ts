@@ -3,13 +3,23 @@ import { dirname, join, resolve } from 'node:path'
 import { CHECKSUMS_FILE, readChecksums, toChecksums } from '../base/checksums.ts'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError } from '../base/errors.ts'
-import { type FileHash, type Files, hashFile, isThere, namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
+import { BuildError, CliError } from '../base/errors.ts'
+import {
+  type FileHash,
+  type Files,
+  hashFile,
+  isInside,
+  isThere,
+  namesIn,
+  readTextIfAny,
+  statsIfAny,
+} from '../base/files.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { releaseName } from '../contract/manifest.ts'
+import { INDEX_PATH } from '../contract/published-paths.ts'
 import { toTimestamp } from '../contract/ranking.ts'
 import { lockPublic } from '../rollup/workspace.ts'
-import { type BackupEntry, backupEntries } from './backup-entries.ts'
+import { type BackupEntry, backupEntries, backupRoots } from './backup-entries.ts'
 
 /** A backup is named by when it was made. */
 const BACKUP_NAME = /^\d{8}T\d{6}Z$/
@@ -43,7 +53,8 @@ interface BackedUp extends FileHash {
 /**
  * Makes a new dated folder in `place` with the store, what lasts of DATA_DIR, the configuration and PUBLIC_DIR, while no
  * build can run. It gets its name when it is complete and on the disk. Unchanged files are hard links to those of the
- * previous backup, which are read first. Everything is readable by its owner only.
+ * previous backup, which are read first. Everything is readable by its owner only. Throws `BuildError` if nothing is published,
+ * `CliError` for a `place` in what is backed up.
  */
 export async function makeBackup(
   config: PipelineConfig,
@@ -52,7 +63,13 @@ export async function makeBackup(
 ): Promise<BackupSummary> {
   const { files, signal } = effects
   const publicDir = resolve(config.publicDir)
-  await files.makeFolder(publicDir)
+  // Otherwise backups of nothing would replace the good ones, for instance while a disk is not there.
+  if (!(await isThere(join(publicDir, INDEX_PATH)))) {
+    throw new BuildError(`there is no release in ${config.publicDir}, so there is nothing to back up`)
+  }
+  const roots = await backupRoots(config)
+  const around = roots.find(({ from }) => isInside(place, from))
+  if (around !== undefined) throw new CliError(`${place} lies in ${around.from}, which is backed up itself`)
   await files.makeFolder(place, true)
   const lock = await lockPublic(publicDir)
   const next = join(place, '.next')
@@ -63,7 +80,7 @@ export async function makeBackup(
     await files.remove(next)
     await files.makeFolder(next, true)
     const stored = await backUpStore(next, signal)
-    const copied = await copyEntries(await backupEntries(config), { place, next }, effects)
+    const copied = await copyEntries(await backupEntries(roots), { place, next }, effects)
     const all = [...(await sideBySide(stored, (path) => describe(next, path))), ...copied]
     await files.write(join(next, CHECKSUMS_FILE), toChecksums(all), true)
     for (const each of foldersOf(copied)) await files.flush(join(next, each))
@@ -111,7 +128,7 @@ async function copyEntries(
 async function isUnchanged(from: string, before: string, sum: string | undefined): Promise<boolean> {
   const [now, then] = [await statsIfAny(from), await statsIfAny(before)]
   if (now === undefined || then === undefined || now.size !== then.size) return false
-  // Only seconds: copies keep no more than some thousandths of them.
+  // A copy keeps no more than milliseconds.
   if (Math.trunc(now.mtimeMs) !== Math.trunc(then.mtimeMs)) return false
   return (await hashFile(before)).sha256 === sum
 }

@@ -1,11 +1,12 @@
 /** `tokenboard backup`, on folders that are written here: what a backup is made of does not depend on what is in the files. */
-import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, readlink, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { CliError } from '../../pipeline/base/errors.ts'
 import { hashFile, realFiles } from '../../pipeline/base/files.ts'
 import { backup as command } from '../../pipeline/commands/backup.ts'
 import { makeBackup } from '../../pipeline/commands/backup-folder.ts'
+import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import { lockPublic } from '../../pipeline/rollup/workspace.ts'
 import { variablesOf } from '../../server/store/dump.ts'
 import { apiKeys } from '../../server/store/keys.ts'
@@ -37,7 +38,7 @@ const NOT_KEPT = {
   'archive/dates.next': 'unfinished',
 }
 
-const PUBLIC = { 'index.html': 'page', [`${RELEASE}/rankings-daily.csv`]: 'date\n' }
+const PUBLIC = { 'index.html': 'page', [INDEX_PATH]: '{}', [`${RELEASE}/rankings-daily.csv`]: 'date\n' }
 
 async function writeAll(folder: string, files: Record<string, string>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
@@ -90,7 +91,7 @@ describe('backup', () => {
     const files = [
       ...Object.keys(DATA).map((path) => `data/${path}`),
       ...['config/sources.json', 'config/models.json', 'store.sqlite'],
-      ...['public/index.html', `public/${RELEASE}/rankings-daily.csv`],
+      ...Object.keys(PUBLIC).map((path) => `public/${path}`),
     ]
     const link = 'public/datasets/rankings-daily/v1/latest'
     expect(await pathsIn(folder)).toEqual([...files, link, 'SHA256SUMS'].toSorted())
@@ -121,6 +122,19 @@ describe('backup', () => {
     const backup = await backUpAt('2025-03-10T23:40:00Z', place)
     const copy = join(backup.folder, 'data/archive/dates/2025-03-09/usage-0.parquet')
     expect(await readFile(copy, 'utf8')).toBe('elsewhere')
+  })
+
+  test('has files of one name that are in different folders', async () => {
+    const { folder, place } = await installation({ models: '../m/list.json', aliases: '../a/list.json' })
+    await writeAll(folder, { 'm/list.json': 'models', 'a/list.json': 'aliases' })
+    const backup = await backUpAt('2025-03-10T23:40:00Z', place)
+    for (const [path, text] of [
+      ['m', 'models'],
+      ['a', 'aliases'],
+    ] as const) {
+      const copy = join(backup.folder, 'config/elsewhere', folder, path, 'list.json')
+      expect(await readFile(copy, 'utf8')).toBe(text)
+    }
   })
 
   test('works with a faulty sources file', async () => {
@@ -210,6 +224,19 @@ describe('backup refuses', () => {
     const { site, place } = await installation()
     await expect(run(join(site, 'backups'))).rejects.toThrow(/lies in PUBLIC_DIR/)
     await expect(run(place, '--keep', '0')).rejects.toThrow(CliError)
+  })
+
+  test('a place in what is backed up', async () => {
+    const { data } = await installation()
+    await expect(run(join(data, 'archive/backups'))).rejects.toThrow(/lies in .*archive, which is backed up itself/)
+  })
+
+  test('to back up nothing, and removes no backup then', async () => {
+    const { site, place } = await installation()
+    await backUpAt('2025-03-10T23:40:00Z', place)
+    await rm(site, { recursive: true })
+    await expect(backUpAt('2025-05-10T23:40:00Z', place, '--keep', '30')).rejects.toThrow(/there is no release in /)
+    expect(await readdir(place)).toEqual(['20250310T234000Z'])
   })
 
   test('to leave out a missing store, unless told to', async () => {

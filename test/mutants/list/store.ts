@@ -153,4 +153,12 @@ export const store: Mutant[] = [
     replace: 'filter((name) => name <= releaseName(toTimestamp(new Date(before + MS_PER_DAY))))',
     tests: ['test/commands/backup.test.ts'],
   },
+  {
+    name: 'backup-of-nothing',
+    promise: 'Where nothing is published, the command fails and removes no backup.',
+    file: 'pipeline/commands/backup-folder.ts',
+    find: 'if (!(await isThere(join(publicDir, INDEX_PATH)))) {',
+    replace: 'if (INDEX_PATH === publicDir) {',
+    tests: ['test/commands/backup.test.ts'],
+  },
 ]
