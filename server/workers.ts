@@ -20,7 +20,8 @@ const PAUSE_BEFORE_REPLACING_MS = 1000
 
 /**
  * Starts `config.workers` processes that share a port; each is a complete server. This process hands out connections in
- * turn, creates the first key, replaces dead workers and sums their metrics. Prints the same as `startServer`, once, when all are ready.
+ * turn, creates the first key, replaces dead workers and sums their metrics. Prints the same as `startServer`, once, when
+ * all are ready.
  */
 export async function startWorkers(config: ServerConfig, effects: ServerEffects): Promise<RunningServer> {
   const { log } = fastify({ logger: { level: config.logLevel, stream: effects.logStream } })

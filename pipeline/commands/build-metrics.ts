@@ -55,7 +55,7 @@ function releaseFamilies(published: Published | undefined): MetricFamily[] {
   if (published === undefined) return []
   const { as_of, stale_after } = published
   return [
-    gauge('release_timestamp_seconds', 'As of when the current release is.', one(secondsOf(as_of))),
+    gauge('release_timestamp_seconds', 'The as_of of the current release.', one(secondsOf(as_of))),
     gauge(
       'release_stale_after_timestamp_seconds',
       'When the current release is stale, because the next one is late.',

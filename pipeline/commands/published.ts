@@ -4,8 +4,7 @@ import { BuildError } from '../base/errors.ts'
 import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { Catalog } from '../contract/catalog.ts'
-
-export const CATALOG_FILE = 'catalog.json'
+import { CATALOG_FILE } from '../contract/published-paths.ts'
 
 const dataset = Catalog.shape.datasets.element.pick({
   synthetic: true,

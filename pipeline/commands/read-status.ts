@@ -3,6 +3,7 @@ import type { PipelineConfig } from '../base/config.ts'
 import { type LockHolder, lockHolder } from '../base/lock-holder.ts'
 import { toTimestamp } from '../contract/ranking.ts'
 import type { KnownFiles } from '../rollup/known-files.ts'
+import { STATE_FILE } from '../rollup/state-file.ts'
 import { type BuildOutcome, readOutcome } from './build-outcome.ts'
 import { explain } from './failure.ts'
 import type { NextInputs } from './next-inputs.ts'
@@ -90,7 +91,7 @@ async function findRunning(
   holderOf: typeof lockHolder,
 ): Promise<LockHolder[] | null> {
   const state = resolve(dataDir, 'state')
-  const locks = [join(state, 'build.duckdb'), join(resolve(publicDir), '.lock'), join(state, 'deposit.lock')]
+  const locks = [join(state, STATE_FILE), join(resolve(publicDir), '.lock'), join(state, 'deposit.lock')]
   const holders = await Promise.all(locks.map((path) => holderOf(path)))
   if (holders.includes(undefined)) return null
   const found = holders.filter((holder) => holder !== null && holder !== undefined)

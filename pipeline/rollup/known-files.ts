@@ -7,14 +7,13 @@ import { statsIfAny } from '../base/files.ts'
 import { formatBytes } from '../base/numbers.ts'
 import { withTemporaryFolder } from '../base/scratch.ts'
 import type { Stamp } from '../raw/files/find.ts'
+import { STATE_FILE } from './state-file.ts'
 
 /** By source, the raw files that the state has read, by name. */
 export type KnownFiles = ReadonlyMap<string, ReadonlyMap<string, Stamp>>
 
 /** A larger state would take too long to copy for a look at it. */
 const LARGEST_STATE = 2 ** 30
-
-const STATE_FILE = 'build.duckdb'
 
 /**
  * The raw files that builds have read, from a copy of the state: to open the state itself would lock it. Empty if there is

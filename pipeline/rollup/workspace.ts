@@ -11,6 +11,7 @@ import { Secret } from '../base/secret.ts'
 import { publishedFolders } from '../release/index.ts'
 import { borrowKey, keepKey } from '../release/input-names.ts'
 import { archiveStaging } from './archive.ts'
+import { STATE_FILE } from './state-file.ts'
 
 export interface Workspace {
   database: Database
@@ -104,7 +105,6 @@ export async function withScratch<Result>(
 }
 
 /** DuckDB's write-ahead log has the same prefix. */
-const STATE_FILE = 'build.duckdb'
 
 async function copyState(from: string, to: string): Promise<void> {
   for (const name of ['records', 'rejects']) await mirror(join(from, name), join(to, name))

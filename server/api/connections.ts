@@ -62,7 +62,8 @@ export interface Connections {
 
 /**
  * Limits the connections of `server`. Beyond `most`, a new one replaces the one idle for longest, so idle clients keep
- * nobody out. It is refused with 503 only if all are busy. `countRefused` gets the status of each answer that is no answer to a request.
+ * nobody out. It is refused with 503 only if all are busy. `countRefused` gets the status of each answer that is no
+ * answer to a request.
  */
 export function watchConnections(
   server: Server,

@@ -10,16 +10,27 @@ export function linesForPeople(target: { write(text: string): unknown }, coloriz
     translateTime: 'SYS:HH:MM:ss',
     ignore: 'pid,hostname,reqId,method,url,address,status,elapsed_ms',
     singleLine: true,
-    messageFormat: ({ msg, method, url, status, elapsed_ms }) => {
+    messageFormat: ({ msg, method, url, status, elapsed_ms, reqId }) => {
       const parts = [msg === 'request' ? undefined : msg, method, url, status]
       const elapsed = elapsed_ms === undefined ? undefined : `${elapsed_ms} ms`
-      return [...parts, elapsed].filter((part) => part !== undefined).join(' ')
+      // It tells which request an error is of.
+      const isFault = msg !== 'request' || Number(status) >= 500
+      return [...parts, elapsed, isFault ? reqId : undefined].filter((part) => part !== undefined).join(' ')
     },
   })
   return {
     write(text: string): void {
-      for (const line of text.split('\n')) if (line !== '') target.write(pretty(JSON.parse(line, withoutControl)))
+      for (const line of text.split('\n')) if (line !== '') target.write(pretty(jsonOr(line)))
     },
+  }
+}
+
+/** A line that is not JSON is shown as it is: what a log tells must not be lost. */
+function jsonOr(line: string): unknown {
+  try {
+    return JSON.parse(line, withoutControl)
+  } catch {
+    return { msg: withoutControl('', line) }
   }
 }
 

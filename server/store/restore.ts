@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { chownSync, existsSync, realpathSync, statSync } from 'node:fs'
+import { chownSync, existsSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -65,6 +65,9 @@ export async function restoreStore(
 ): Promise<Restored> {
   // A rename replaces a symbolic link, not the file to which it leads.
   const isThere = existsSync(path)
+  if (!isThere && lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+    throw new StoreError(`${path} is a link that leads nowhere; remove it, and restore again`)
+  }
   const store = isThere ? realpathSync(path) : resolve(path)
   return await withCopy(file, store, async (copy) => {
     const { contents, keys } = await prepare(copy)

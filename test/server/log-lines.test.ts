@@ -19,10 +19,16 @@ test('other lines keep their message and fields, and errors their stack', () => 
   const err = { type: 'Error', message: 'no', stack: 'Error: no\n    at main.ts:1' }
   const text = shown(
     { level: 30, release: '20261127T000000Z', bytes: 5, elapsed_ms: 12, msg: 'older release loaded' },
-    { level: 50, err, msg: 'unexpected error' },
+    { level: 50, reqId: 'b', err, msg: 'unexpected error' },
   )
   expect(text).toContain('INFO: older release loaded 12 ms {"release":"20261127T000000Z","bytes":5}\n')
-  expect(text).toMatch(/ERROR: unexpected error.*at main\.ts:1/s)
+  expect(text).toMatch(/ERROR: unexpected error b .*at main\.ts:1/s)
+})
+
+test('what is no JSON is shown as it is', () => {
+  let text = ''
+  linesForPeople({ write: (more) => (text += more) }, false).write('no JSON\u001b[2J\n')
+  expect(text).toContain('no JSON\\u001b[2J')
 })
 
 test('what a client sends cannot control the terminal', () => {

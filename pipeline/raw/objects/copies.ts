@@ -102,7 +102,10 @@ class Stores {
   }
 }
 
-/** The distinct objects of a source, and those that cannot be fetched under their names. Throws `CliError` for a name that is not a raw file's. */
+/**
+ * The distinct objects of a source, and those that cannot be fetched under their names. Throws `CliError` for a name that
+ * is not a raw file's.
+ */
 async function listObjects(source: Source, stores: Stores): Promise<Listed> {
   const found = new Map<string, StoredObject>()
   const skipped = new Set<string>()

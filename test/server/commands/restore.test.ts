@@ -225,6 +225,13 @@ describe('store restore refuses', () => {
     }
   })
 
+  test('a link that leads nowhere in the place of the store', async () => {
+    const { folder, path, file } = await installation()
+    await rm(path)
+    await symlink(join(folder, 'not-there.sqlite'), path)
+    await expect(run('restore', file)).rejects.toThrow(/store\.sqlite is a link that leads nowhere; remove it/)
+  })
+
   test('while a server has the store open, which goes on', async () => {
     const { data, path, file } = await installation()
     const store = await openStore(`sqlite:${path}`)
