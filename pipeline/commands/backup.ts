@@ -7,7 +7,7 @@ import { BuildError, CliError } from '../base/errors.ts'
 import { isInside, realFiles } from '../base/files.ts'
 import { parseFlag } from '../base/json.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
-import type { BackupSummary } from './backup-folder.ts'
+import type { BackupSummary } from '../operation/backup-folder.ts'
 import { say } from './say.ts'
 import { serverConfig } from './serve.ts'
 import { runLocked, WAIT } from './wait.ts'
@@ -43,7 +43,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, DATABASE_URL. How to rest
     }
     const backUpStore = (folder: string, signal: AbortSignal) =>
       store ? writeStore(databaseUrl, path, folder, signal) : Promise.resolve([])
-    const { makeBackup } = await import('./backup-folder.ts')
+    const { makeBackup } = await import('../operation/backup-folder.ts')
     const summary = await runLocked(wait, (effects) =>
       makeBackup(config, effects, { place, keepDays, backUpStore }).catch((error: Error) => {
         if (error.name === 'AbortError') throw new BuildError('stopped; no backup was made', { cause: error })

@@ -1,11 +1,11 @@
 import type { PipelineConfig } from '../base/config.ts'
 import { reasonOf } from '../base/errors.ts'
+import { isInterrupt } from '../base/failure.ts'
+import { notificationOf } from '../operation/notification.ts'
+import { readPublished } from '../operation/published.ts'
+import type { BuildRecord } from '../operation/record-build.ts'
 import type { WebhookOptions } from '../publication/webhook.ts'
-import { isInterrupt } from './failure.ts'
 import { withInterrupt } from './interrupt.ts'
-import { notificationOf } from './notification.ts'
-import { readPublished } from './published.ts'
-import type { BuildRecord } from './record-build.ts'
 
 /**
  * Tells NOTIFY_URL, if it is set, what became of a build. It changes nothing about the build: what goes wrong here goes to

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
-import { readOutcome } from '../../pipeline/commands/build-outcome.ts'
+import { readOutcome } from '../../pipeline/operation/build-outcome.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
 import {
   AS_OF,

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { type BuildSummary, build } from '../../pipeline/build.ts'
-import { readOutcome } from '../../pipeline/commands/build-outcome.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
+import { readOutcome } from '../../pipeline/operation/build-outcome.ts'
 import {
   buildIn,
   copyWorkspace,

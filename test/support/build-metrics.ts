@@ -1,5 +1,5 @@
-import { renderBuildMetrics } from '../../pipeline/commands/build-metrics.ts'
-import type { BuildOutcome } from '../../pipeline/commands/build-outcome.ts'
+import { renderBuildMetrics } from '../../pipeline/operation/build-metrics.ts'
+import type { BuildOutcome } from '../../pipeline/operation/build-outcome.ts'
 import { PUBLISHED } from './status.ts'
 
 export const OUTCOME: BuildOutcome = {

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toJson } from '../../pipeline/base/json.ts'
-import type { Published } from '../../pipeline/commands/published.ts'
+import type { Published } from '../../pipeline/operation/published.ts'
 
 export const PUBLISHED: Published = {
   publisher: 'Example',

@@ -1,24 +1,24 @@
 import type { Mutant } from '../mutant.ts'
 
-const RECORD = 'pipeline/commands/record-build.ts'
-const NOTIFICATION = 'pipeline/commands/notification.ts'
+const RECORD = 'pipeline/operation/record-build.ts'
+const NOTIFICATION = 'pipeline/operation/notification.ts'
 
 export const commands: Mutant[] = [
   {
     name: 'stale-is-fresh',
     promise: '`make status` exits with 1 when the release is stale.',
-    file: 'pipeline/commands/read-status.ts',
+    file: 'pipeline/operation/read-status.ts',
     find: 'at.getTime() >= Date.parse(published.stale_after)',
     replace: 'at.getTime() < Date.parse(published.stale_after)',
-    tests: ['test/commands/status.test.ts'],
+    tests: ['test/operation/status.test.ts'],
   },
   {
     name: 'status-looks-into-a-state-in-use',
     promise: 'The state is not copied while a command writes it.',
-    file: 'pipeline/commands/read-status.ts',
+    file: 'pipeline/operation/read-status.ts',
     find: '  if (running !== null && running.length > 0) return undefined\n',
     replace: '',
-    tests: ['test/commands/status.test.ts'],
+    tests: ['test/operation/status.test.ts'],
   },
   {
     name: 'refused-build-is-an-outcome',
@@ -26,7 +26,7 @@ export const commands: Mutant[] = [
     file: RECORD,
     find: 'if (!(error instanceof HeldError)) await keep(',
     replace: 'await keep(',
-    tests: ['test/commands/build-outcome.test.ts'],
+    tests: ['test/operation/build-outcome.test.ts'],
   },
   {
     name: 'outcome-for-everybody',
@@ -34,15 +34,15 @@ export const commands: Mutant[] = [
     file: RECORD,
     find: ', { isPrivate: true }',
     replace: '',
-    tests: ['test/commands/build-outcome.test.ts'],
+    tests: ['test/operation/build-outcome.test.ts'],
   },
   {
     name: 'last-success-forgotten',
     promise: 'A build that fails does not forget when one last ended well.',
-    file: 'pipeline/commands/build-outcome.ts',
+    file: 'pipeline/operation/build-outcome.ts',
     find: 'previous?.last_success ?? null',
     replace: 'null',
-    tests: ['test/commands/build-outcome.test.ts'],
+    tests: ['test/operation/build-outcome.test.ts'],
   },
   {
     name: 'metrics-for-the-owner-alone',
@@ -50,7 +50,7 @@ export const commands: Mutant[] = [
     file: RECORD,
     find: '    chmodSync(next, READABLE_BY_ALL)\n',
     replace: '',
-    tests: ['test/commands/build-metrics.test.ts'],
+    tests: ['test/operation/build-metrics.test.ts'],
   },
   {
     name: 'metrics-published',
@@ -58,7 +58,7 @@ export const commands: Mutant[] = [
     file: RECORD,
     find: '  checkMetricsFile(config)\n',
     replace: '',
-    tests: ['test/commands/build-metrics.test.ts'],
+    tests: ['test/operation/build-metrics.test.ts'],
   },
   {
     name: 'notification-with-a-source-name',
@@ -66,7 +66,7 @@ export const commands: Mutant[] = [
     file: NOTIFICATION,
     find: 'return { event, text, ...factsOf(published), checks, exit_code }',
     replace: 'return { event, text, ...factsOf(published), checks, exit_code, ...{ warnings: outcome.warnings } }',
-    tests: ['test/commands/notification.test.ts'],
+    tests: ['test/operation/notification.test.ts'],
   },
   {
     name: 'notification-with-an-error-text',
@@ -74,7 +74,7 @@ export const commands: Mutant[] = [
     file: NOTIFICATION,
     find: 'return { event, text, ...factsOf(published), checks, exit_code }',
     replace: 'return { event, text: text + outcome.error, ...factsOf(published), checks, exit_code }',
-    tests: ['test/commands/notification.test.ts'],
+    tests: ['test/operation/notification.test.ts'],
   },
   {
     name: 'warned-every-day',
@@ -82,7 +82,7 @@ export const commands: Mutant[] = [
     file: NOTIFICATION,
     find: 'outcome.warnings.length > 0 && isNew',
     replace: 'outcome.warnings.length > 0',
-    tests: ['test/commands/notification.test.ts'],
+    tests: ['test/operation/notification.test.ts'],
   },
   {
     name: 'build-fails-with-its-notification',
@@ -90,7 +90,7 @@ export const commands: Mutant[] = [
     file: 'pipeline/commands/notify.ts',
     find: 'warn(`warning: NOTIFY_URL was not told about this build: ${reason}\\n`)',
     replace: 'throw error',
-    tests: ['test/commands/notification.test.ts'],
+    tests: ['test/operation/notification.test.ts'],
   },
   {
     name: 'notification-follows-redirects',

@@ -172,7 +172,7 @@ export const raw: Mutant[] = [
   {
     name: 'binary-in-the-terminal',
     promise: 'No control character of a raw file is written to the terminal.',
-    file: 'pipeline/commands/failure.ts',
+    file: 'pipeline/commands/print-error.ts',
     find: 'printableLines(explain(error))',
     replace: 'explain(error).concat(printableLines(""))',
     tests: ['test/raw/files/recognize.test.ts'],

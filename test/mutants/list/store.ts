@@ -124,7 +124,7 @@ export const store: Mutant[] = [
   {
     name: 'backup-links-damaged-files',
     promise: 'A file of the previous backup is read before it is shared.',
-    file: 'pipeline/commands/backup-folder.ts',
+    file: 'pipeline/operation/backup-folder.ts',
     find: 'return (await hashFile(before)).sha256 === sum',
     replace: 'return sum !== undefined',
     tests: ['test/commands/backup.test.ts'],
@@ -132,7 +132,7 @@ export const store: Mutant[] = [
   {
     name: 'backup-readable-by-all',
     promise: 'Everything in a backup is readable by its owner only.',
-    file: 'pipeline/commands/backup-folder.ts',
+    file: 'pipeline/operation/backup-folder.ts',
     find: 'await chmod(to, 0o600)',
     replace: 'await chmod(to, 0o644)',
     tests: ['test/commands/backup.test.ts'],
@@ -140,7 +140,7 @@ export const store: Mutant[] = [
   {
     name: 'backup-without-lock',
     promise: 'No build runs during a backup.',
-    file: 'pipeline/commands/backup-folder.ts',
+    file: 'pipeline/operation/backup-folder.ts',
     find: 'await lockPublic(publicDir)',
     replace: '{ release: async () => lockPublic }',
     tests: ['test/commands/backup.test.ts'],
@@ -148,7 +148,7 @@ export const store: Mutant[] = [
   {
     name: 'backup-keeps-too-few',
     promise: '--keep removes backups that are older, and no others.',
-    file: 'pipeline/commands/backup-folder.ts',
+    file: 'pipeline/operation/backup-folder.ts',
     find: 'filter((name) => name < oldest)',
     replace: 'filter((name) => name <= releaseName(toTimestamp(new Date(before + MS_PER_DAY))))',
     tests: ['test/commands/backup.test.ts'],
@@ -156,7 +156,7 @@ export const store: Mutant[] = [
   {
     name: 'backup-of-nothing',
     promise: 'Where nothing is published, the command fails and removes no backup.',
-    file: 'pipeline/commands/backup-folder.ts',
+    file: 'pipeline/operation/backup-folder.ts',
     find: 'if (!(await isThere(join(publicDir, INDEX_PATH)))) {',
     replace: 'if (INDEX_PATH === publicDir) {',
     tests: ['test/commands/backup.test.ts'],

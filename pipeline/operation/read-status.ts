@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
+import { explain } from '../base/failure.ts'
 import { type LockHolder, lockHolder } from '../base/lock-holder.ts'
 import { toTimestamp } from '../contract/ranking.ts'
 import type { KnownFiles } from '../rollup/known-files.ts'
 import { STATE_FILE } from '../rollup/state-file.ts'
 import { type BuildOutcome, readOutcome } from './build-outcome.ts'
-import { explain } from './failure.ts'
 import type { NextInputs } from './next-inputs.ts'
 import { type Published, readPublished } from './published.ts'
 

@@ -7,8 +7,8 @@ import type { BuildCounts, BuildEvent, Effects } from '../../pipeline/base/effec
 import { BlockedError, BuildError, CliError, HeldError } from '../../pipeline/base/errors.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import type { BuildSummary } from '../../pipeline/build.ts'
-import { type BuildOutcome, outcomePath, readOutcome } from '../../pipeline/commands/build-outcome.ts'
-import { recordBuild } from '../../pipeline/commands/record-build.ts'
+import { type BuildOutcome, outcomePath, readOutcome } from '../../pipeline/operation/build-outcome.ts'
+import { recordBuild } from '../../pipeline/operation/record-build.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const COUNTS: BuildCounts = {

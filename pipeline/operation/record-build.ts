@@ -5,9 +5,8 @@ import type { Effects } from '../base/effects.ts'
 import { CliError, HeldError, reasonOf } from '../base/errors.ts'
 import { isInside, isThere, replaceFile } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
-import type { BuildSummary } from '../build.ts'
 import { renderBuildMetrics } from './build-metrics.ts'
-import { BuildObserver, type BuildOutcome, outcomePath, readOutcome } from './build-outcome.ts'
+import { BuildObserver, type BuildOutcome, type EndedBuild, outcomePath, readOutcome } from './build-outcome.ts'
 import { readPublished } from './published.ts'
 
 /** What became of a build, and of the build before it. */
@@ -21,12 +20,12 @@ export interface BuildRecord {
  * outcome. Throws what the build throws: what cannot be noted is a warning. Throws `CliError` first if METRICS_FILE would be
  * published.
  */
-export async function recordBuild(
+export async function recordBuild<Summary extends EndedBuild>(
   config: PipelineConfig,
   effects: Effects,
-  build: (effects: Effects) => Promise<BuildSummary>,
+  build: (effects: Effects) => Promise<Summary>,
   onRecord: (record: BuildRecord) => void = () => {},
-): Promise<BuildSummary> {
+): Promise<Summary> {
   checkMetricsFile(config)
   const observer = new BuildObserver(effects.now)
   const report: Effects['report'] = (event) => {

@@ -1,7 +1,4 @@
-import { CliError } from '../base/errors.ts'
-import { printableLines } from '../base/prose.ts'
-import { endProgress } from './reporter.ts'
-import { say } from './say.ts'
+import { CliError } from './errors.ts'
 
 export const DONE = 0
 export const FAILED = 1
@@ -33,10 +30,4 @@ export class PrintedError extends Error {
   constructor(cause: unknown) {
     super('printed', { cause })
   }
-}
-
-export function printError(error: unknown): void {
-  if (error instanceof PrintedError) return
-  endProgress(process.stderr)
-  say(`tokenboard: ${printableLines(explain(error))}\n`)
 }

@@ -3,12 +3,11 @@ import { z } from 'zod'
 import type { PipelineConfig } from '../base/config.ts'
 import type { BuildCounts, BuildEvent } from '../base/effects.ts'
 import { BlockedError, BuildError } from '../base/errors.ts'
+import { DONE, exitCodeOf, explain, isInterrupt } from '../base/failure.ts'
 import { readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
-import type { BuildSummary } from '../build.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { Warning } from '../dataset/checks.ts'
-import { DONE, exitCodeOf, explain, isInterrupt } from './failure.ts'
 
 const Instant = z.iso.datetime()
 const Share = z.number().min(0).max(1)
@@ -54,6 +53,13 @@ export async function readOutcome(config: Pick<PipelineConfig, 'dataDir'>): Prom
   return text === undefined ? undefined : parseJson(BuildOutcome, text, path, BuildError)
 }
 
+/** What a build did, as far as it is noted. */
+export interface EndedBuild {
+  outcome: 'released' | 'unchanged' | 'would_release'
+  release: string
+  warnings: Warning[]
+}
+
 /** Listens to a build, and says in the end what became of it. */
 export class BuildObserver {
   readonly #started: Date
@@ -78,7 +84,7 @@ export class BuildObserver {
     this.#heard = now
   }
 
-  ended({ outcome, release, warnings }: BuildSummary): BuildOutcome {
+  ended({ outcome, release, warnings }: EndedBuild): BuildOutcome {
     const facts = this.#facts()
     // Only a dry run has another outcome, and its outcome is not kept.
     const kept = outcome === 'released' ? outcome : 'unchanged'
