@@ -10,6 +10,7 @@ import { counted, formatBytes } from '../base/numbers.ts'
 import type { BackupSummary } from '../operation/backup-folder.ts'
 import { say } from './say.ts'
 import { serverConfig } from './serve.ts'
+import { section } from './summary.ts'
 import { runLocked, WAIT } from './wait.ts'
 
 const SQLITE = 'sqlite:'
@@ -52,6 +53,11 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, DATABASE_URL. How to rest
     )
     say(describe(summary))
     if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
+    if (summary.damaged.length > 0) {
+      throw new BuildError(
+        'the new backup is complete, but files of the previous one are damaged; older ones may share them: check their SHA256SUMS',
+      )
+    }
   })
 
 /** Writes the store into a folder: one file, for `store restore` or for `pg_restore`. */
@@ -72,7 +78,13 @@ async function writeStore(
   return ['store.sqlite']
 }
 
-function describe({ folder, files, bytes, unchanged, removed }: BackupSummary): string {
+function describe({ folder, files, bytes, unchanged, damaged, removed }: BackupSummary): string {
   const older = removed.length === 0 ? '' : `; ${counted(removed.length, 'older backup')} removed`
-  return `backed up to ${folder}: ${counted(files, 'file')}, ${formatBytes(bytes)}, ${unchanged} as before${older}\n`
+  return [
+    `backed up to ${folder}: ${counted(files, 'file')}, ${formatBytes(bytes)}, ${unchanged} as before${older}`,
+    ...section('damaged', damaged, DAMAGED_SHOWN),
+    '',
+  ].join('\n')
 }
+
+const DAMAGED_SHOWN = 10

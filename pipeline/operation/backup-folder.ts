@@ -41,6 +41,8 @@ export interface BackupSummary {
   bytes: number
   /** Files that share their room on the disk with the previous backup. */
   unchanged: number
+  /** Paths of files that are damaged in the previous backup, and perhaps in those before it, which may share them. */
+  damaged: string[]
   /** Names of backups that were removed. */
   removed: string[]
 }
@@ -48,6 +50,7 @@ export interface BackupSummary {
 interface BackedUp extends FileHash {
   path: string
   isUnchanged: boolean
+  isDamagedBefore: boolean
 }
 
 /**
@@ -90,6 +93,7 @@ export async function makeBackup(
       files: all.length,
       bytes: all.reduce((sum, { bytes }) => sum + bytes, 0),
       unchanged: all.filter(({ isUnchanged }) => isUnchanged).length,
+      damaged: all.filter(({ isDamagedBefore }) => isDamagedBefore).map(({ path }) => path),
       removed: keepDays === undefined ? [] : await removeOld(place, now.getTime() - keepDays * MS_PER_DAY, files),
     }
   } finally {
@@ -112,25 +116,30 @@ async function copyEntries(
     async ({ from, path, target }) => {
       signal.throwIfAborted()
       if (target !== undefined) return void (await symlink(target, join(next, path)))
-      if (before !== undefined && (await isUnchanged(from, join(before, path), sums.get(path)))) {
+      const isDamagedBefore = before !== undefined && (await isDamaged(join(before, path), sums.get(path)))
+      if (before !== undefined && !isDamagedBefore && (await isUnchanged(from, join(before, path)))) {
         await link(join(before, path), join(next, path))
         return { ...(await describe(next, path)), isUnchanged: true }
       }
       await copyPrivately(from, join(next, path), files)
-      return describe(next, path)
+      return { ...(await describe(next, path)), isDamagedBefore }
     },
     SMALL_FILES_AT_ONCE,
   )
   return copied.filter((each) => each !== undefined)
 }
 
-/** Whether the previous backup has the same file, undamaged. */
-async function isUnchanged(from: string, before: string, sum: string | undefined): Promise<boolean> {
+/** Whether a file of the previous backup is missing or has not the bytes that it was backed up with. */
+async function isDamaged(before: string, sum: string | undefined): Promise<boolean> {
+  if (sum === undefined) return false
+  return !(await isThere(before)) || (await hashFile(before)).sha256 !== sum
+}
+
+async function isUnchanged(from: string, before: string): Promise<boolean> {
   const [now, then] = [await statsIfAny(from), await statsIfAny(before)]
   if (now === undefined || then === undefined || now.size !== then.size) return false
   // A copy keeps no more than milliseconds.
-  if (Math.trunc(now.mtimeMs) !== Math.trunc(then.mtimeMs)) return false
-  return (await hashFile(before)).sha256 === sum
+  return Math.trunc(now.mtimeMs) === Math.trunc(then.mtimeMs)
 }
 
 async function copyPrivately(from: string, to: string, files: Files): Promise<void> {
@@ -141,7 +150,7 @@ async function copyPrivately(from: string, to: string, files: Files): Promise<vo
 }
 
 async function describe(folder: string, path: string): Promise<BackedUp> {
-  return { path, ...(await hashFile(join(folder, path))), isUnchanged: false }
+  return { path, ...(await hashFile(join(folder, path))), isUnchanged: false, isDamagedBefore: false }
 }
 
 /** All folders of some paths, with those that they are in first. */

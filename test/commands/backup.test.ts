@@ -152,8 +152,10 @@ describe('backup', () => {
     const { atime, mtime } = await stat(damaged)
     await writeFile(damaged, 'SECRET of inputs')
     await utimes(damaged, atime, mtime)
-    const second = await backUpAt('2025-03-11T23:40:00Z', place)
-    expect(second).toMatchObject({ files: first.files, unchanged: first.files - 3 })
+    await expect(backUpAt('2025-03-11T23:40:00Z', place)).rejects.toThrow(
+      /complete, but files of the previous one are damaged/,
+    )
+    const second = { folder: join(place, '20250311T234000Z') }
     const inode = async (folder: string, path: string) => (await stat(join(folder, path))).ino
     const shared = `public/${RELEASE}/rankings-daily.csv`
     expect(await inode(second.folder, shared)).toBe(await inode(first.folder, shared))
@@ -165,6 +167,8 @@ describe('backup', () => {
       const text = await readFile(join(from, path.split('/').slice(1).join('/')), 'utf8')
       expect(await readFile(join(second.folder, path), 'utf8')).toBe(text)
     }
+    const third = await backUpAt('2025-03-12T23:40:00Z', place)
+    expect(third).toMatchObject({ files: first.files, unchanged: first.files - 1, damaged: [] })
   })
 
   test('with --keep removes older backups, and nothing else', async () => {

@@ -125,8 +125,8 @@ export const store: Mutant[] = [
     name: 'backup-links-damaged-files',
     promise: 'A file of the previous backup is read before it is shared.',
     file: 'pipeline/operation/backup-folder.ts',
-    find: 'return (await hashFile(before)).sha256 === sum',
-    replace: 'return sum !== undefined',
+    find: '(await hashFile(before)).sha256 !== sum',
+    replace: '(await hashFile(before)).sha256 === undefined',
     tests: ['test/commands/backup.test.ts'],
   },
   {
