@@ -1,7 +1,8 @@
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
-import type { ReleaseIndex } from '../contract/manifest.ts'
+import { type ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import {
   ICEBERG_FOLDER,
+  INDEX_PATH,
   LATEST_PATH,
   PAGE_FOLDERS,
   PERIOD_FOLDERS,
@@ -9,7 +10,7 @@ import {
   releaseOfPath,
   STEPS,
 } from '../contract/published-paths.ts'
-import { isDataFile } from '../contract/release-files.ts'
+import { isDataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import type { Bucket } from './bucket.ts'
 import { type LocalFile, md5Of } from './local-file.ts'
 
@@ -43,11 +44,12 @@ export async function planUploads({ files, objects, index, bucket, isAgain = fal
   const isThere = await sideBySide(files, (file) => isSame(file, objects, bucket), SMALL_FILES_AT_ONCE)
   const changed = files.filter((_, position) => isThere[position] !== true)
   const wanted = isAgain ? files : changed
-  const groups = Map.groupBy(wanted, (file) => groupOf(file, objects))
+  const mark = objects.has(INDEX_PATH) ? undefined : wanted.find(isManifestIn(index))
+  const groups = Map.groupBy(wanted, (file) => (file === mark ? 'mark' : groupOf(file, objects)))
   const others = [...objects.keys()].filter((path) => !known.has(path) && !isHidden(path)).sort()
   const isGone = withdrawnIn(index)
   return {
-    uploads: ['unnamed', 'pages', ...STEPS].flatMap((group) => {
+    uploads: ['mark', 'unnamed', 'pages', ...STEPS].flatMap((group) => {
       const ofGroup = groups.get(group)
       return ofGroup === undefined ? [] : [ofGroup]
     }),
@@ -55,6 +57,12 @@ export async function planUploads({ files, objects, index, bucket, isAgain = fal
     withdrawn: others.filter(isGone),
     strays: others.filter((path) => !isGone(path)),
   }
+}
+
+/** By a manifest, a later run knows a bucket that has no index yet: see `verifySameSite`. */
+function isManifestIn({ releases }: ReleaseIndex): (file: LocalFile) => boolean {
+  const paths = new Set(releases.map(({ release }) => `${releasePath(release)}/${MANIFEST_FILE}`))
+  return ({ path }) => paths.has(path)
 }
 
 /** The ETag is the MD5 of the bytes unless the service encrypts them or took them in parts. */

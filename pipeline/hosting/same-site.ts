@@ -38,7 +38,7 @@ export async function verifySameSite(bucket: Bucket, objects: Objects, local: Lo
   )
 }
 
-/** A first run that was stopped has uploaded files of releases, and no index yet. */
+/** A first run that was stopped has uploaded a file of a release before all others, and no index yet. */
 function verifyUnused(address: string, objects: Objects, { index }: Local): void {
   const names = new Set(index.releases.map(({ release }) => release))
   const paths = [...objects.keys()].filter((path) => !isHidden(path))

@@ -230,11 +230,11 @@ describe('publishing to a bucket', () => {
     await expectCopy(s3, withdrawn, 'a/b/')
   })
 
-  it('goes on where it was stopped, also with a newer release', async () => {
+  it.each([1, 2, 30])('goes on where it was stopped at upload %i, also with a newer release', async (stop) => {
     const s3 = await startFakeS3()
     const controller = new AbortController()
     s3.fault = () => {
-      if (s3.changes().length === 30) controller.abort()
+      if (s3.changes().length === stop) controller.abort()
       return false
     }
     const stopped = publish(one, s3, { effects: { signal: controller.signal } })
@@ -242,7 +242,8 @@ describe('publishing to a bucket', () => {
     expect(s3.objects.has(INDEX_PATH)).toBe(false)
     s3.fault = undefined
     const { uploaded } = await publish(two, s3)
-    expect(uploaded.length).toBeLessThan((await filesOf(two)).size)
+    // An upload that was stopped may have arrived or not.
+    expect(uploaded.length).toBeLessThanOrEqual((await filesOf(two)).size - Math.min(stop - 1, 1))
     await expectCopy(s3, two)
   })
 

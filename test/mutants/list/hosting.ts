@@ -14,6 +14,14 @@ export const hosting: Mutant[] = [
     tests: PLAN,
   },
   {
+    name: 'first-run-without-a-mark',
+    promise: 'A first run that was stopped goes on, however early the stop was.',
+    file: 'pipeline/hosting/plan.ts',
+    find: "['mark', 'unnamed', 'pages', ...STEPS]",
+    replace: "['unnamed', 'mark', 'pages', ...STEPS]",
+    tests: PLAN,
+  },
+  {
     name: 'all-at-once',
     promise: 'The files of a step are uploaded when those of the steps before are there.',
     file: 'pipeline/hosting/publish.ts',
