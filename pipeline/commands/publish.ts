@@ -1,9 +1,10 @@
 import { Command } from '@commander-js/extra-typings'
 import { readBucketLogin, readPipelineConfig } from '../base/config.ts'
+import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
 import { readBucketAddress } from '../hosting/bucket-address.ts'
-import type { PublishSummary } from '../hosting/publish.ts'
+import type { PublishSummary } from '../hosting/summary.ts'
 import { readBase } from './copy-address.ts'
 import { say } from './say.ts'
 import { runLocked, WAIT } from './wait.ts'
@@ -33,7 +34,7 @@ Deletes the files of withdrawn and dropped releases at the end. Other objects th
 and deleted with --delete; names that begin with a dot are left alone. A command that was stopped goes on when it is run again.
 No build can run meanwhile. Then it reads pointers and a file of each kind from the public address, and compares bytes and
 headers; a cache may have an older pointer for a minute, so this may take as long. stdout has the addresses to purge from
-caches, --json all of them. Settings (environment): PUBLIC_DIR, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
+caches, also if the command stops or fails. Settings (environment): PUBLIC_DIR, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
 AWS_REGION, AWS_ENDPOINT_URL. More: docs/hosting.md.`,
   )
   .action(
@@ -43,25 +44,31 @@ AWS_REGION, AWS_ENDPOINT_URL. More: docs/hosting.md.`,
     ) => {
       const config = readPipelineConfig()
       const login = readBucketLogin()
-      const summary = await runLocked(wait, async (effects) => {
+      const work = async (effects: Effects) => {
         const { publishToBucket } = await import('../hosting/publish.ts')
         const options = { address, login, url, base, prove, deleteStrays, isAgain: again, dryRun }
         return publishToBucket(config, effects, options)
-      })
-      tell(summary, { json, isProving: prove && !dryRun })
+      }
+      try {
+        tell(await runLocked(wait, work), { json, isProving: prove && !dryRun })
+      } catch (error) {
+        const { UnfinishedError } = await import('../hosting/summary.ts')
+        if (error instanceof UnfinishedError) tell(error.summary, { json, isProving: false })
+        throw error
+      }
     },
   )
 
 /** Says what was done. Throws `BuildError` if the host does not send what was uploaded. */
 export function tell(summary: PublishSummary, { json, isProving }: { json: boolean; isProving: boolean }): void {
-  say(describe(summary, isProving))
+  // What a person reads comes last, below addresses that may be many.
   process.stdout.write(json ? `${JSON.stringify(summary)}\n` : toPurge(summary))
+  say(describe(summary, isProving))
   const { proof } = summary
   if (proof !== null && proof.fault !== null) throw new BuildError(unproved(proof.fault))
 }
 
 const NAMED = 5
-const PURGED_NAMED = 20
 
 function describe(summary: PublishSummary, isProving: boolean): string {
   const { outcome, release, bucket, files, bytes, uploaded, uploaded_bytes, deleted, strays, purge } = summary
@@ -69,6 +76,7 @@ function describe(summary: PublishSummary, isProving: boolean): string {
   const headlines = {
     published: `published to ${bucket}: ${changes}`,
     unchanged: `nothing changed: ${bucket} is as it was`,
+    unfinished: `published only a part to ${bucket}: ${changes}`,
     would_publish: `dry run of ${bucket}, nothing was changed. It would be: ${changes}`,
   }
   const lines = [
@@ -100,10 +108,9 @@ function named(paths: readonly string[]): string {
   return `${paths.slice(0, NAMED).join(', ')}${more}`
 }
 
-/** One address a line, for a program that purges caches. */
+/** One address a line, for a program that purges caches. All of them: the next run does not know them. */
 function toPurge({ purge }: PublishSummary): string {
-  const more = purge.length > PURGED_NAMED ? [`# and ${purge.length - PURGED_NAMED} more: --json lists all`] : []
-  return [...purge.slice(0, PURGED_NAMED), ...more].map((line) => `${line}\n`).join('')
+  return purge.map((line) => `${line}\n`).join('')
 }
 
 function unproved(fault: string): string {

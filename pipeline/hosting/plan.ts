@@ -36,12 +36,21 @@ export interface PlanOptions {
   bucket: Pick<Bucket, 'sha256Of'>
   /** Whether to upload what is there already, too. */
   isAgain?: boolean
+  signal?: AbortSignal
 }
 
 /** Compares the public folder with a bucket. */
-export async function planUploads({ files, objects, index, bucket, isAgain = false }: PlanOptions): Promise<Plan> {
+export async function planUploads(options: PlanOptions): Promise<Plan> {
+  const { files, objects, index, bucket, isAgain = false, signal } = options
   const known = new Set(files.map(({ path }) => path))
-  const isThere = await sideBySide(files, (file) => isSame(file, objects, bucket), SMALL_FILES_AT_ONCE)
+  const isThere = await sideBySide(
+    files,
+    (file) => {
+      signal?.throwIfAborted()
+      return isSame(file, objects, bucket)
+    },
+    SMALL_FILES_AT_ONCE,
+  )
   const changed = files.filter((_, position) => isThere[position] !== true)
   const wanted = isAgain ? files : changed
   const mark = objects.has(INDEX_PATH) ? undefined : wanted.find(isManifestIn(index))

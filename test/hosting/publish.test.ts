@@ -10,7 +10,8 @@ import { tell } from '../../pipeline/commands/publish.ts'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import { cacheControl, INDEX_PATH, mediaType, POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
 import { readBucketAddress } from '../../pipeline/hosting/bucket-address.ts'
-import { type PublishOptions, type PublishSummary, publishToBucket } from '../../pipeline/hosting/publish.ts'
+import { type PublishOptions, publishToBucket } from '../../pipeline/hosting/publish.ts'
+import { type PublishSummary, UnfinishedError } from '../../pipeline/hosting/summary.ts'
 import { appendRelease, EMPTY_INDEX } from '../../pipeline/release/index.ts'
 import { lockPublic } from '../../pipeline/rollup/workspace.ts'
 import { BUCKET, type FakeS3, S3_KEY, startFakeS3 } from '../support/fake-s3.ts'
@@ -263,6 +264,61 @@ describe('publishing to a bucket', () => {
     for (const [path, bytes] of await filesOf(two)) expect(s3.objects.get(path)?.body.equals(bytes), path).toBe(true)
   })
 
+  it.each([
+    ['a stop', 'stopped; '],
+    ['a refusal', 'cannot be deleted: answered with 403 AccessDenied'],
+  ])('has the addresses to purge after %s while it deletes', async (what, message) => {
+    const s3 = await startWith(two)
+    const whole = await publish(withdrawn, s3, { dryRun: true })
+    const controller = new AbortController()
+    const deletes = () => s3.changes().filter((change) => change.startsWith('DELETE '))
+    s3.fault = (_, response) => {
+      if (deletes().length !== 6) return false
+      if (what === 'a stop') controller.abort()
+      else response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>')
+      return true
+    }
+    const error = await publish(withdrawn, s3, { effects: { signal: controller.signal } }).catch((cause) => cause)
+    expect(error).toBeInstanceOf(UnfinishedError)
+    expect(error.message).toContain(message)
+    expect(error.message).toContain('is not complete until the same command is run again')
+    const { outcome, uploaded, deleted, purge } = (error as UnfinishedError).summary
+    expect({ outcome, uploaded }).toEqual({ outcome: 'unfinished', uploaded: whole.uploaded })
+    expect(whole.deleted).toEqual(expect.arrayContaining(deleted))
+    expect(whole.purge).toEqual(expect.arrayContaining(purge))
+    s3.fault = undefined
+    const later = await publish(withdrawn, s3)
+    // What was asked for when it ended may have been done.
+    expect(new Set([...purge, ...later.purge])).toEqual(new Set(whole.purge))
+  })
+
+  it('has them after a stop during the proof, too', async () => {
+    const s3 = await startWith(two)
+    const whole = await publish(withdrawn, s3, { dryRun: true })
+    const controller = new AbortController()
+    s3.fault = (request) => {
+      if (request === `GET ${POINTER_PATH}`) controller.abort()
+      return false
+    }
+    const url = `${s3.url}/${BUCKET}/`
+    const stopped = publish(withdrawn, s3, { prove: true, url, effects: { signal: controller.signal } })
+    const error = await stopped.catch((cause) => cause)
+    expect(error.message).toBe('stopped; everything was uploaded, but not checked over HTTP')
+    expect(error.summary).toMatchObject({ outcome: 'published', deleted: whole.deleted, proof: null })
+    expect(error.summary.purge.length).toBe(whole.purge.length)
+  })
+
+  it('says that nothing was changed after a stop before that', async () => {
+    const s3 = await startFakeS3()
+    const controller = new AbortController()
+    s3.fault = () => {
+      controller.abort()
+      return false
+    }
+    const stopped = publish(one, s3, { effects: { signal: controller.signal } })
+    await expect(stopped).rejects.toThrow(`stopped; nothing was changed in s3://${BUCKET}`)
+  })
+
   it('tells in a dry run what it would do, and does nothing', async () => {
     const s3 = await startWith(two)
     const dry = await publish(withdrawn, s3, { dryRun: true })
@@ -434,14 +490,31 @@ describe('the command', () => {
     expect(first.stderr).toMatch(/proved {4}\d+ files at http/)
     const dry = await command(withdrawn, s3, '--no-prove', '--dry-run')
     expect(dry.stderr).toContain('nothing was changed. It would be:')
+    const planned = await command(withdrawn, s3, '--no-prove', '--dry-run', '--json')
     const { code, stdout, stderr } = await command(withdrawn, s3, '--no-prove')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^https:\/\/tokens\.test-gateway\.example\/tokenboard\/datasets\/\S+\n/)
-    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^# and \d+ more: --json lists all$/)
+    expect(stdout.trimEnd().split('\n')).toEqual(JSON.parse(planned.stdout).purge)
     expect(stderr).toMatch(/deleted {3}\S+, .* and \d+ more \(--json lists all\)/)
     const again = await command(withdrawn, s3, '--no-prove', '--json')
     expect(again.stderr).toContain(`nothing changed: s3://${BUCKET} is as it was`)
     expect(JSON.parse(again.stdout)).toMatchObject({ outcome: 'unchanged', release: FIRST, purge: [], proof: null })
+  })
+
+  it('prints what to purge also if it fails', async () => {
+    const s3 = await startWith(two)
+    s3.fault = (request, response) => {
+      if (!request.startsWith('DELETE ')) return false
+      response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>')
+      return true
+    }
+    const { code, stdout, stderr } = await command(withdrawn, s3, '--no-prove', '--json')
+    expect(code).toBe(1)
+    const { outcome, deleted, purge } = JSON.parse(stdout)
+    expect({ outcome, deleted }).toEqual({ outcome: 'unfinished', deleted: [] })
+    expect(purge.length).toBeGreaterThan(0)
+    expect(stderr).toContain(`published only a part to s3://${BUCKET}: `)
+    expect(stderr).toContain('cannot be deleted: answered with 403 AccessDenied')
   })
 
   it('fails if the result is not what was uploaded, and has said what was done', async () => {

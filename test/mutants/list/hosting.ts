@@ -134,6 +134,14 @@ export const hosting: Mutant[] = [
     tests: BUCKET,
   },
   {
+    name: 'purge-lost-after-a-failure',
+    promise: 'The addresses to purge are told also after a stop or a failure, with what may have been done by then.',
+    file: 'pipeline/hosting/summary.ts',
+    find: '.filter((path) => begun.has(path))',
+    replace: '.filter((path) => done.has(path) && outcome !== "unfinished")',
+    tests: PUBLISH,
+  },
+  {
     name: 'headers-not-proved',
     promise: 'The proof over HTTP compares media type and cache rule.',
     file: 'pipeline/hosting/proof.ts',
