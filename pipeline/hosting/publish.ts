@@ -1,8 +1,9 @@
 import { join, resolve } from 'node:path'
 import type { BucketLogin, PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError, reasonOf } from '../base/errors.ts'
+import { BuildError, CliError, reasonOf } from '../base/errors.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
+import { withoutSecrets } from '../base/prose.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { type Manifest, releasePath } from '../contract/manifest.ts'
 import { cacheControl, mediaType } from '../contract/published-paths.ts'
@@ -16,7 +17,7 @@ import { Bucket, type Pause, realPause } from './bucket.ts'
 import type { BucketAddress } from './bucket-address.ts'
 import { bodyOf, type LocalFile, localFiles, md5Of } from './local-file.ts'
 import { planUploads } from './plan.ts'
-import { proveOverHttp, readPublicUrl } from './proof.ts'
+import { proveOverHttp, publicBase, readPublicUrl } from './proof.ts'
 import { verifySameSite } from './same-site.ts'
 import { type Changes, type Publication, type PublishSummary, sizeOf, summarize, UnfinishedError } from './summary.ts'
 
@@ -114,8 +115,9 @@ async function prepare(
   const publicDir = resolve(config.publicDir)
   const { release } = await verifyComplete(publicDir)
   const index = await readIndex(publicDir)
-  const { publisher, synthetic } = await readManifest(join(publicDir, releasePath(release)))
-  const publicBase = publicUrl(publisher, options)
+  const manifest = await readManifest(join(publicDir, releasePath(release)))
+  const { synthetic } = manifest
+  const address = publicUrl(manifest, options)
   const files = localFiles(await readSite({ ...config, publicDir }, { symlinks: false, base }, effects))
   report({ kind: 'stage', stage: 'list' })
   const objects = await bucket.list()
@@ -123,13 +125,19 @@ async function prepare(
   const replacesSample = await verifySameSite(bucket, objects, { index, publicDir, synthetic })
   const plan = await planUploads({ files, objects, index, bucket, isAgain: isAgain || replacesSample, signal })
   const toDelete = [...plan.withdrawn, ...(deleteStrays ? plan.strays : [])]
-  return { release, bucket: bucket.address, files, plan, toDelete, base: publicBase, isSynthetic: synthetic }
+  return { release, bucket: bucket.address, files, plan, toDelete, base: address, isSynthetic: synthetic }
 }
 
-/** Undefined if nothing can be read over HTTP. */
-function publicUrl(publisher: Manifest['publisher'], options: PublishOptions): string | undefined {
+/** Undefined if no public address is known. Throws `CliError` for one of the publisher that cannot be read. */
+function publicUrl({ publisher }: Manifest, options: PublishOptions): string | undefined {
   if (options.url !== undefined) return readPublicUrl(options.url)
-  return hasOwnUrl(publisher) ? readPublicUrl(publisher.url) : undefined
+  if (!hasOwnUrl(publisher)) return undefined
+  const base = publicBase(publisher.url)
+  if (base !== undefined || !isProving(options)) return base
+  throw new CliError(
+    `the url ${withoutSecrets(publisher.url)} of publisher.json is not the http(s) address of the published files: give ` +
+      'the address of the bucket with --url, or leave the check out with --no-prove; nothing was uploaded',
+  )
 }
 
 async function carryOut(

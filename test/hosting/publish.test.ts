@@ -10,6 +10,7 @@ import { tell } from '../../pipeline/commands/publish.ts'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import { cacheControl, INDEX_PATH, mediaType, POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
 import { readBucketAddress } from '../../pipeline/hosting/bucket-address.ts'
+import { readPublicUrl } from '../../pipeline/hosting/proof.ts'
 import { type PublishOptions, publishToBucket } from '../../pipeline/hosting/publish.ts'
 import { type PublishSummary, UnfinishedError } from '../../pipeline/hosting/summary.ts'
 import { appendRelease, EMPTY_INDEX } from '../../pipeline/release/index.ts'
@@ -392,6 +393,19 @@ describe('a bucket with something else', () => {
     expect(s3.requests).toEqual([])
   })
 
+  it('is not touched if the address of the publisher is none that can be read', async () => {
+    const s3 = await startFakeS3()
+    const unusual = await copyWorkspace(one)
+    const path = join(unusual.publicDir, DATASET, 'releases', FIRST, 'manifest.json')
+    const { publisher } = JSON.parse(await readFile(path, 'utf8'))
+    await reseal(unusual, { publisher: { ...publisher, url: 'https://data.test-gateway.example/?site=1' } })
+    await expect(publish(unusual, s3, { prove: true })).rejects.toThrow(
+      'the url https://data.test-gateway.example/?… of publisher.json is not the http(s) address of the published files',
+    )
+    expect(s3.requests).toEqual([])
+    expect((await publish(unusual, s3)).outcome).toBe('published')
+  })
+
   it('is not touched if a file of the public folder is damaged', async () => {
     const s3 = await startFakeS3()
     const damaged = await copyWorkspace(one)
@@ -422,6 +436,14 @@ describe('the synthetic sample in a bucket', () => {
     await expect(publish(sample, s3)).rejects.toThrow('holds another dataset')
   })
 })
+
+it.each(['https://h/?a', 'https://h/#a', 'https://me@h/', 'https://:hunter2@h/', 'ftp://h/', 'h'])(
+  '%s is no public address',
+  (url) => {
+    expect(() => readPublicUrl(url)).toThrow('is not the http(s) address of the published files')
+    expect(() => readPublicUrl(url)).not.toThrow('hunter2')
+  },
+)
 
 describe('the proof over HTTP', () => {
   /** The bucket as the public sees it. */
