@@ -19,6 +19,10 @@ export const publish = new Command('publish')
   .option('--delete', 'also delete what the public folder does not have and no withdrawal took')
   .option('--again', 'upload every file again, such as after an upgrade that changed headers')
   .option(
+    '--new-chain',
+    'after build --new-chain: replace the other chain that the bucket has, and delete what is left of it',
+  )
+  .option(
     '--base <url>',
     "the address of the copy, which its Iceberg table tells in place of the publisher's",
     readBase,
@@ -40,13 +44,23 @@ AWS_REGION, AWS_ENDPOINT_URL. More: docs/hosting.md.`,
   .action(
     async (
       address,
-      { wait, url, base, prove, delete: deleteStrays = false, again = false, dryRun = false, json = false },
+      {
+        wait,
+        url,
+        base,
+        prove,
+        delete: deleteStrays = false,
+        again = false,
+        newChain = false,
+        dryRun = false,
+        json = false,
+      },
     ) => {
       const config = readPipelineConfig()
       const login = readBucketLogin()
       const work = async (effects: Effects) => {
         const { publishToBucket } = await import('../hosting/publish.ts')
-        const options = { address, login, url, base, prove, deleteStrays, isAgain: again, dryRun }
+        const options = { address, login, url, base, prove, deleteStrays, isAgain: again, isNewChain: newChain, dryRun }
         return publishToBucket(config, effects, options)
       }
       try {

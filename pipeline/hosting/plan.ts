@@ -36,12 +36,14 @@ export interface PlanOptions {
   bucket: Pick<Bucket, 'sha256Of'>
   /** Whether to upload what is there already, too. */
   isAgain?: boolean
+  /** Whether to delete what is left of another chain. */
+  isNewChain?: boolean
   signal?: AbortSignal
 }
 
 /** Compares the public folder with a bucket. */
 export async function planUploads(options: PlanOptions): Promise<Plan> {
-  const { files, objects, index, bucket, isAgain = false, signal } = options
+  const { files, objects, index, bucket, isAgain = false, isNewChain = false, signal } = options
   const known = new Set(files.map(({ path }) => path))
   const isThere = await sideBySide(
     files,
@@ -56,7 +58,7 @@ export async function planUploads(options: PlanOptions): Promise<Plan> {
   const mark = objects.has(INDEX_PATH) ? undefined : wanted.find(isManifestIn(index))
   const groups = Map.groupBy(wanted, (file) => (file === mark ? 'mark' : groupOf(file, objects)))
   const others = [...objects.keys()].filter((path) => !known.has(path) && !isHidden(path)).sort()
-  const isGone = withdrawnIn(index)
+  const isGone = isNewChain ? isOfChain : withdrawnIn(index)
   return {
     uploads: ['mark', 'unnamed', 'pages', ...STEPS].flatMap((group) => {
       const ofGroup = groups.get(group)
@@ -101,18 +103,26 @@ export function isHidden(path: string): boolean {
 /** Folders that only have files of releases that are there. */
 const CURRENT_FOLDERS = [LATEST_PATH, ICEBERG_FOLDER]
 
+/** Folders whose files are made from the rows of releases. */
+const FOLDERS_OF_ROWS = [...PERIOD_FOLDERS, ...PAGE_FOLDERS]
+
+/** Whether a chain of releases has such a path. */
+function isOfChain(path: string): boolean {
+  const folders = [...CURRENT_FOLDERS, ...FOLDERS_OF_ROWS]
+  return releaseOfPath(path) !== undefined || folders.some((folder) => path.startsWith(`${folder}/`))
+}
+
 /**
  * Whether a path that the public folder does not have was taken from it on purpose. After a withdrawal, revisions and pages
  * that are gone may have rows of the withdrawn release.
  */
 function withdrawnIn({ releases }: ReleaseIndex): (path: string) => boolean {
   const byName = new Map(releases.map((entry) => [entry.release, entry]))
-  const folders = [...PERIOD_FOLDERS, ...PAGE_FOLDERS]
   const hasWithdrawn = releases.some(({ status }) => status === 'withdrawn')
   return (path) => {
     const { status, dropped } = byName.get(releaseOfPath(path) ?? '') ?? {}
     if (status === 'withdrawn' || CURRENT_FOLDERS.some((folder) => path.startsWith(`${folder}/`))) return true
     if (dropped) return isDataFile(path.slice(path.lastIndexOf('/') + 1))
-    return hasWithdrawn && folders.some((folder) => path.startsWith(`${folder}/`))
+    return hasWithdrawn && FOLDERS_OF_ROWS.some((folder) => path.startsWith(`${folder}/`))
   }
 }

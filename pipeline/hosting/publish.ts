@@ -34,6 +34,8 @@ export interface PublishOptions {
   deleteStrays?: boolean
   /** Whether to upload what the bucket has already, too. */
   isAgain?: boolean
+  /** Whether to replace another chain of releases. */
+  isNewChain?: boolean
   dryRun?: boolean
 }
 
@@ -111,7 +113,7 @@ async function prepare(
   options: PublishOptions,
 ): Promise<Prepared> {
   const { report, signal } = effects
-  const { base, deleteStrays = false, isAgain = false } = options
+  const { base, deleteStrays = false, isAgain = false, isNewChain = false } = options
   const publicDir = resolve(config.publicDir)
   const { release } = await verifyComplete(publicDir)
   const index = await readIndex(publicDir)
@@ -122,8 +124,16 @@ async function prepare(
   report({ kind: 'stage', stage: 'list' })
   const objects = await bucket.list()
   report({ kind: 'done', stage: 'list', detail: `${counted(objects.size, 'object')} in ${bucket.address}` })
-  const replacesSample = await verifySameSite(bucket, objects, { index, publicDir, synthetic })
-  const plan = await planUploads({ files, objects, index, bucket, isAgain: isAgain || replacesSample, signal })
+  const replacesOther = await verifySameSite(bucket, objects, { index, publicDir, synthetic, isNewChain })
+  const plan = await planUploads({
+    files,
+    objects,
+    index,
+    bucket,
+    isAgain: isAgain || replacesOther,
+    isNewChain,
+    signal,
+  })
   const toDelete = [...plan.withdrawn, ...(deleteStrays ? plan.strays : [])]
   return { release, bucket: bucket.address, files, plan, toDelete, base: address, isSynthetic: synthetic }
 }

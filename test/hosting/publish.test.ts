@@ -360,9 +360,32 @@ describe('a bucket with something else', () => {
   it('is refused if it has another chain', async () => {
     const s3 = await startWith(one)
     await expect(publish(other, s3, { deleteStrays: true })).rejects.toThrow(
-      `s3://${BUCKET} holds another dataset: its first release is ${FIRST}, and that of ${other.publicDir} is ${FIRST} with another hash`,
+      `s3://${BUCKET} holds another dataset: its first release is ${FIRST}, and that of ${other.publicDir} is ${FIRST} with another hash; ` +
+        'after build --new-chain, publish once with --new-chain, which replaces it; otherwise give a bucket or a prefix of its own',
     )
     expect(s3.changes()).toEqual([])
+  })
+
+  it('gets the new chain when asked, and loses what is left of the old one, also after a stop', async () => {
+    const s3 = await startWith(two)
+    s3.put('own.html', 'x')
+    const controller = new AbortController()
+    s3.fault = (request) => {
+      if (request.startsWith('DELETE ')) controller.abort()
+      return false
+    }
+    const given = { isNewChain: true, effects: { signal: controller.signal } }
+    const error = await publish(other, s3, given).catch((cause) => cause)
+    expect(error).toBeInstanceOf(UnfinishedError)
+    const immutable = `/${DATASET}/releases/${FIRST}/manifest.json`
+    expect(error.summary.purge.map((url: string) => new URL(url).pathname)).toContain(`/tokenboard${immutable}`)
+    s3.fault = undefined
+    const { deleted, strays } = await publish(other, s3, { isNewChain: true })
+    expect(deleted).toContain(`${DATASET}/releases/${SECOND}/rankings-daily.parquet`)
+    expect(deleted).toContain('models/b.html')
+    expect(strays).toEqual(['own.html'])
+    s3.objects.delete('own.html')
+    await expectCopy(s3, other)
   })
 
   it('is refused if it has newer releases or withdrawals', async () => {
@@ -433,7 +456,7 @@ describe('the synthetic sample in a bucket', () => {
     await publish(one, s3, { deleteStrays: true })
     await expectCopy(s3, one)
     expect(strays.every((path) => !path.startsWith(`${DATASET}/latest/`))).toBe(true)
-    await expect(publish(sample, s3)).rejects.toThrow('holds another dataset')
+    await expect(publish(sample, s3, { isNewChain: true })).rejects.toThrow('holds another dataset')
   })
 })
 
