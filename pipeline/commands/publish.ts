@@ -3,9 +3,11 @@ import { readBucketLogin, readPipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
+import { printable } from '../base/prose.ts'
 import { readBucketAddress } from '../hosting/bucket-address.ts'
 import type { PublishSummary } from '../hosting/summary.ts'
 import { readBase } from './copy-address.ts'
+import { isInterrupt } from './failure.ts'
 import { say } from './say.ts'
 import { runLocked, WAIT } from './wait.ts'
 
@@ -68,6 +70,7 @@ AWS_REGION, AWS_ENDPOINT_URL. More: docs/hosting.md.`,
       } catch (error) {
         const { UnfinishedError } = await import('../hosting/summary.ts')
         if (error instanceof UnfinishedError) tell(error.summary, { json, isProving: false })
+        if (isInterrupt(error)) throw new BuildError('stopped; nothing was changed', { cause: error })
         throw error
       }
     },
@@ -86,6 +89,7 @@ const NAMED = 5
 
 function describe(summary: PublishSummary, isProving: boolean): string {
   const { outcome, release, bucket, files, bytes, uploaded, uploaded_bytes, deleted, strays, purge } = summary
+  const isDry = outcome === 'would_publish'
   const changes = `${counted(uploaded.length, 'file')} uploaded, ${formatBytes(uploaded_bytes)}; ${deleted.length} deleted`
   const headlines = {
     published: `published to ${bucket}: ${changes}`,
@@ -96,21 +100,21 @@ function describe(summary: PublishSummary, isProving: boolean): string {
   const lines = [
     `current   ${release}`,
     `in all    ${counted(files, 'file')}, ${formatBytes(bytes)}`,
-    ...(outcome === 'would_publish' ? listed('upload', uploaded) : []),
-    ...listed('deleted', deleted),
+    ...(isDry ? listed('upload', uploaded) : []),
+    ...listed(isDry ? 'delete' : 'deleted', deleted),
     ...(strays.length === 0 ? [] : [`strays    ${named(strays)}: not in the public folder; --delete deletes them`]),
     ...(isProving ? describeProof(summary) : []),
-    ...(purge.length === 0 ? [] : [`purge     from caches: ${counted(purge.length, 'URL')}, on stdout`]),
+    ...(isDry || purge.length === 0 ? [] : [`purge     from caches: ${counted(purge.length, 'URL')}, on stdout`]),
   ]
   return `${headlines[outcome]}\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
 function describeProof({ proof }: PublishSummary): string[] {
-  if (proof === null) return ['proved    nothing over HTTP: give the public address of the bucket with --url https://…']
+  if (proof === null) return ['checked   not over HTTP: give the public address of the bucket with --url https://…']
   const { url, files, fault, still_served } = proof
   const cached =
     still_served.length === 0 ? [] : [`cached    ${named(still_served)}: deleted, but still sent; purge them`]
-  return [...(fault === null ? [`proved    ${counted(files, 'file')} at ${url}`] : []), ...cached]
+  return [...(fault === null ? [`checked   ${counted(files, 'file')} at ${url}`] : []), ...cached]
 }
 
 function listed(word: string, paths: readonly string[]): string[] {
@@ -119,17 +123,17 @@ function listed(word: string, paths: readonly string[]): string[] {
 
 function named(paths: readonly string[]): string {
   const more = paths.length > NAMED ? ` and ${paths.length - NAMED} more (--json lists all)` : ''
-  return `${paths.slice(0, NAMED).join(', ')}${more}`
+  return `${paths.slice(0, NAMED).map(printable).join(', ')}${more}`
 }
 
 /** One address a line, for a program that purges caches. All of them: the next run does not know them. */
-function toPurge({ purge }: PublishSummary): string {
-  return purge.map((line) => `${line}\n`).join('')
+function toPurge({ outcome, purge }: PublishSummary): string {
+  return outcome === 'would_publish' ? '' : purge.map((line) => `${line}\n`).join('')
 }
 
 function unproved(fault: string): string {
   return (
-    `everything was uploaded, but not proved over HTTP: ${fault}. If the public address is another, give it with --url; ` +
+    `everything was uploaded, but the check over HTTP failed: ${fault}. If the public address is another, give it with --url; ` +
     'if headers differ, correct the rules of the host or upload with --again'
   )
 }

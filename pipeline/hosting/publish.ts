@@ -121,6 +121,10 @@ async function prepare(
   const { synthetic } = manifest
   const address = publicUrl(manifest, options)
   const files = localFiles(await readSite({ ...config, publicDir }, { symlinks: false, base }, effects))
+  if (synthetic) {
+    const message = `${bucket.address} gets the synthetic sample, not data of your own (docs/hosting.md)`
+    report({ kind: 'notice', message })
+  }
   report({ kind: 'stage', stage: 'list' })
   const objects = await bucket.list()
   report({ kind: 'done', stage: 'list', detail: `${counted(objects.size, 'object')} in ${bucket.address}` })

@@ -445,7 +445,10 @@ describe('the synthetic sample in a bucket', () => {
     const s3 = await startFakeS3()
     const sample = await copyWorkspace(other)
     await reseal(sample, { synthetic: true })
-    await publish(sample, s3)
+    const notices: string[] = []
+    const report: Effects['report'] = (event) => void (event.kind === 'notice' && notices.push(event.message))
+    await publish(sample, s3, { effects: { report } })
+    expect(notices).toEqual([`s3://${BUCKET} gets the synthetic sample, not data of your own (docs/hosting.md)`])
     const files = [...s3.objects].filter(([path]) => path.startsWith(DATASET))
     expect(files.length).toBeGreaterThan(20)
     for (const [path, { headers }] of files) expect([path, headers['cache-control']]).toEqual([path, cacheControl('x')])
@@ -532,9 +535,13 @@ describe('the command', () => {
     const first = await command(two, s3, '--url', `${s3.url}/${BUCKET}`)
     expect(first).toMatchObject({ code: 0, stdout: '' })
     expect(first.stderr).toMatch(new RegExp(`published to s3://${BUCKET}: \\d+ files uploaded, .*; 0 deleted`))
-    expect(first.stderr).toMatch(/proved {4}\d+ files at http/)
+    expect(first.stderr).toMatch(/checked {3}\d+ files at http/)
     const dry = await command(withdrawn, s3, '--no-prove', '--dry-run')
-    expect(dry.stderr).toContain('nothing was changed. It would be:')
+    expect(dry.stdout).toBe('')
+    expect(dry.stderr).toMatch(/nothing was changed. It would be: \d+ files uploaded, .*; \d+ deleted/)
+    expect(dry.stderr).toMatch(/^ {2}upload {4}\S+, /m)
+    expect(dry.stderr).toMatch(/^ {2}delete {4}\S+, /m)
+    expect(dry.stderr).not.toMatch(/^ {2}(deleted|purge|checked)/m)
     const planned = await command(withdrawn, s3, '--no-prove', '--dry-run', '--json')
     const { code, stdout, stderr } = await command(withdrawn, s3, '--no-prove')
     expect(code).toBe(0)
@@ -562,6 +569,25 @@ describe('the command', () => {
     expect(stderr).toContain('cannot be deleted: answered with 403 AccessDenied')
   })
 
+  it('escapes what keys could do to a terminal, and says what to do where no public address is known', async () => {
+    const s3 = await startWith(one)
+    s3.put('a\u001b[2J\nb', 'x')
+    const summary = await publish(one, s3)
+    expect(summary.strays).toEqual(['a\u001b[2J\nb'])
+    const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    try {
+      tell(summary, { json: false, isProving: true })
+      const said = stderr.mock.calls.flat().join('')
+      expect(said).toContain('  strays    a\\u{1b}[2J\\nb: not in the public folder; --delete deletes them\n')
+      expect(said).toContain('  checked   not over HTTP: give the public address of the bucket with --url https://…\n')
+      expect(stdout).toHaveBeenCalledWith('')
+    } finally {
+      stdout.mockRestore()
+      stderr.mockRestore()
+    }
+  })
+
   it('fails if the result is not what was uploaded, and has said what was done', async () => {
     const s3 = await startWith(one)
     const summary = await publish(one, s3)
@@ -571,11 +597,9 @@ describe('the command', () => {
     const proof = { url: 'https://data.example.org/', files: 3, fault, still_served: [] }
     try {
       expect(() => tell({ ...summary, proof }, { json: true, isProving: true })).toThrow(
-        `everything was uploaded, but not proved over HTTP: ${fault}.`,
+        `everything was uploaded, but the check over HTTP failed: ${fault}.`,
       )
       expect(stdout).toHaveBeenCalledWith(`${JSON.stringify({ ...summary, proof })}\n`)
-      tell(summary, { json: false, isProving: true })
-      expect(stderr).toHaveBeenLastCalledWith(expect.stringContaining('nothing over HTTP: give the public address'))
     } finally {
       stdout.mockRestore()
       stderr.mockRestore()
