@@ -1,10 +1,13 @@
 import { Command } from '@commander-js/extra-typings'
 import { readBucketLogin, readPipelineConfig } from '../base/config.ts'
+import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
+import { printable } from '../base/prose.ts'
 import { readBucketAddress } from '../hosting/bucket-address.ts'
-import type { PublishSummary } from '../hosting/publish.ts'
+import type { PublishSummary } from '../hosting/summary.ts'
 import { readBase } from './copy-address.ts'
+import { isInterrupt } from './failure.ts'
 import { say } from './say.ts'
 import { runLocked, WAIT } from './wait.ts'
 
@@ -17,6 +20,10 @@ export const publish = new Command('publish')
   .option('--no-prove', 'do not read the result over HTTP')
   .option('--delete', 'also delete what the public folder does not have and no withdrawal took')
   .option('--again', 'upload every file again, such as after an upgrade that changed headers')
+  .option(
+    '--new-chain',
+    'after build --new-chain: replace the other chain that the bucket has, and delete what is left of it',
+  )
   .option(
     '--base <url>',
     "the address of the copy, which its Iceberg table tells in place of the publisher's",
@@ -33,62 +40,81 @@ Deletes the files of withdrawn and dropped releases at the end. Other objects th
 and deleted with --delete; names that begin with a dot are left alone. A command that was stopped goes on when it is run again.
 No build can run meanwhile. Then it reads pointers and a file of each kind from the public address, and compares bytes and
 headers; a cache may have an older pointer for a minute, so this may take as long. stdout has the addresses to purge from
-caches, --json all of them. Settings (environment): PUBLIC_DIR, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
+caches, also if the command stops or fails. Settings (environment): PUBLIC_DIR, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN,
 AWS_REGION, AWS_ENDPOINT_URL. More: docs/hosting.md.`,
   )
   .action(
     async (
       address,
-      { wait, url, base, prove, delete: deleteStrays = false, again = false, dryRun = false, json = false },
+      {
+        wait,
+        url,
+        base,
+        prove,
+        delete: deleteStrays = false,
+        again = false,
+        newChain = false,
+        dryRun = false,
+        json = false,
+      },
     ) => {
       const config = readPipelineConfig()
       const login = readBucketLogin()
-      const summary = await runLocked(wait, async (effects) => {
+      const work = async (effects: Effects) => {
         const { publishToBucket } = await import('../hosting/publish.ts')
-        const options = { address, login, url, base, prove, deleteStrays, isAgain: again, dryRun }
+        const options = { address, login, url, base, prove, deleteStrays, isAgain: again, isNewChain: newChain, dryRun }
         return publishToBucket(config, effects, options)
-      })
-      tell(summary, { json, isProving: prove && !dryRun })
+      }
+      try {
+        tell(await runLocked(wait, work), { json, isProving: prove && !dryRun })
+      } catch (error) {
+        const { UnfinishedError } = await import('../hosting/summary.ts')
+        if (error instanceof UnfinishedError) tell(error.summary, { json, isProving: false })
+        if (isInterrupt(error)) throw new BuildError('stopped; nothing was changed', { cause: error })
+        throw error
+      }
     },
   )
 
 /** Says what was done. Throws `BuildError` if the host does not send what was uploaded. */
 export function tell(summary: PublishSummary, { json, isProving }: { json: boolean; isProving: boolean }): void {
-  say(describe(summary, isProving))
+  // What a person reads comes last, below addresses that may be many.
   process.stdout.write(json ? `${JSON.stringify(summary)}\n` : toPurge(summary))
+  say(describe(summary, isProving))
   const { proof } = summary
   if (proof !== null && proof.fault !== null) throw new BuildError(unproved(proof.fault))
 }
 
 const NAMED = 5
-const PURGED_NAMED = 20
 
 function describe(summary: PublishSummary, isProving: boolean): string {
   const { outcome, release, bucket, files, bytes, uploaded, uploaded_bytes, deleted, strays, purge } = summary
+  const isDry = outcome === 'would_publish'
   const changes = `${counted(uploaded.length, 'file')} uploaded, ${formatBytes(uploaded_bytes)}; ${deleted.length} deleted`
   const headlines = {
     published: `published to ${bucket}: ${changes}`,
     unchanged: `nothing changed: ${bucket} is as it was`,
+    unfinished: `published only a part to ${bucket}: ${changes}`,
     would_publish: `dry run of ${bucket}, nothing was changed. It would be: ${changes}`,
   }
   const lines = [
     `current   ${release}`,
     `in all    ${counted(files, 'file')}, ${formatBytes(bytes)}`,
-    ...(outcome === 'would_publish' ? listed('upload', uploaded) : []),
-    ...listed('deleted', deleted),
+    ...(isDry ? listed('upload', uploaded) : []),
+    ...listed(isDry ? 'delete' : 'deleted', deleted),
     ...(strays.length === 0 ? [] : [`strays    ${named(strays)}: not in the public folder; --delete deletes them`]),
     ...(isProving ? describeProof(summary) : []),
-    ...(purge.length === 0 ? [] : [`purge     from caches: ${counted(purge.length, 'URL')}, on stdout`]),
+    ...(isDry || purge.length === 0 ? [] : [`purge     from caches: ${counted(purge.length, 'URL')}, on stdout`]),
   ]
   return `${headlines[outcome]}\n${lines.map((line) => `  ${line}\n`).join('')}`
 }
 
 function describeProof({ proof }: PublishSummary): string[] {
-  if (proof === null) return ['proved    nothing over HTTP: give the public address of the bucket with --url https://…']
+  if (proof === null) return ['checked   not over HTTP: give the public address of the bucket with --url https://…']
   const { url, files, fault, still_served } = proof
   const cached =
     still_served.length === 0 ? [] : [`cached    ${named(still_served)}: deleted, but still sent; purge them`]
-  return [...(fault === null ? [`proved    ${counted(files, 'file')} at ${url}`] : []), ...cached]
+  return [...(fault === null ? [`checked   ${counted(files, 'file')} at ${url}`] : []), ...cached]
 }
 
 function listed(word: string, paths: readonly string[]): string[] {
@@ -97,18 +123,17 @@ function listed(word: string, paths: readonly string[]): string[] {
 
 function named(paths: readonly string[]): string {
   const more = paths.length > NAMED ? ` and ${paths.length - NAMED} more (--json lists all)` : ''
-  return `${paths.slice(0, NAMED).join(', ')}${more}`
+  return `${paths.slice(0, NAMED).map(printable).join(', ')}${more}`
 }
 
-/** One address a line, for a program that purges caches. */
-function toPurge({ purge }: PublishSummary): string {
-  const more = purge.length > PURGED_NAMED ? [`# and ${purge.length - PURGED_NAMED} more: --json lists all`] : []
-  return [...purge.slice(0, PURGED_NAMED), ...more].map((line) => `${line}\n`).join('')
+/** One address a line, for a program that purges caches. All of them: the next run does not know them. */
+function toPurge({ outcome, purge }: PublishSummary): string {
+  return outcome === 'would_publish' ? '' : purge.map((line) => `${line}\n`).join('')
 }
 
 function unproved(fault: string): string {
   return (
-    `everything was uploaded, but not proved over HTTP: ${fault}. If the public address is another, give it with --url; ` +
+    `everything was uploaded, but the check over HTTP failed: ${fault}. If the public address is another, give it with --url; ` +
     'if headers differ, correct the rules of the host or upload with --again'
   )
 }

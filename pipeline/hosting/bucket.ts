@@ -26,6 +26,10 @@ export const realPause: Pause = (ms, signal) => sleep(ms, undefined, { signal })
 const WAITS_MS = [500, 2_000, 8_000, 20_000] as const
 const LONGEST_WAIT_MS = 60_000
 
+/** The time for a try, to the last byte of the answer. Uploads have more, at 32 bytes a millisecond. */
+const PATIENCE_MS = 30_000
+const SLOWEST_BYTES_PER_MS = 32
+
 /** More than a page of 1000 keys of 1024 bytes that are all escaped. */
 const LARGEST_ANSWER = 2 ** 24
 
@@ -68,6 +72,8 @@ interface Answer {
 export interface BucketOptions {
   signal: AbortSignal
   pause: Pause
+  /** A signal that aborts after this time. */
+  limit?: (ms: number) => AbortSignal
   now: () => Date
 }
 
@@ -159,12 +165,16 @@ export class Bucket {
   }
 
   async #try(sent: Sent, missing: readonly number[]): Promise<Answer | undefined> {
+    const patience = PATIENCE_MS + Math.ceil((sent.upload?.bytes ?? 0) / SLOWEST_BYTES_PER_MS)
+    const limit = (this.#options.limit ?? AbortSignal.timeout)(patience)
     let response: Response | undefined
     let body: Buffer | undefined
     try {
-      response = await this.#send(sent)
+      response = await this.#send(sent, AbortSignal.any([this.#options.signal, limit]))
       body = await bodyWithin(LARGEST_ANSWER, response, () => {})
     } catch (error) {
+      if (limit.aborted)
+        throw new PassingError(`no answer from ${this.#host()} within ${Math.round(patience / 1000)} s`)
       // Network errors have a cause. Without one, the request itself is wrong and was not sent.
       const isOurs = response === undefined && !(error instanceof Error && error.cause !== undefined)
       if (isOurs) throw this.#failure(sent, reasonOf(error))
@@ -177,9 +187,9 @@ export class Bucket {
     throw this.#refused(sent, response, refusal)
   }
 
-  async #send({ method, path, query = {}, upload }: Sent): Promise<Response> {
+  async #send({ method, path, query = {}, upload }: Sent, signal: AbortSignal): Promise<Response> {
     const { accessKeyId, secretAccessKey, sessionToken, region } = this.#login
-    const { now, signal } = this.#options
+    const { now } = this.#options
     const key = path === undefined ? '' : this.#address.prefix + path
     const url = urlOf(this.#address, this.#login, key)
     // Not every service reads a plus as a space, so searchParams cannot write it.

@@ -11,8 +11,8 @@ export interface LocalFile extends Pick<PublishedFile, 'path' | 'source' | 'byte
   sha256: string
 }
 
-/** Larger files are not read into memory. */
-const SMALL_BYTES = 2 ** 24
+/** Larger files are not read into memory: many are compared at once. */
+const SMALL_BYTES = 2 ** 20
 
 /** The limit of services for an upload in one request. */
 const LARGEST_BYTES = 5 * 2 ** 30

@@ -1,7 +1,8 @@
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
-import type { ReleaseIndex } from '../contract/manifest.ts'
+import { type ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import {
   ICEBERG_FOLDER,
+  INDEX_PATH,
   LATEST_PATH,
   PAGE_FOLDERS,
   PERIOD_FOLDERS,
@@ -9,7 +10,7 @@ import {
   releaseOfPath,
   STEPS,
 } from '../contract/published-paths.ts'
-import { isDataFile } from '../contract/release-files.ts'
+import { isDataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import type { Bucket } from './bucket.ts'
 import { type LocalFile, md5Of } from './local-file.ts'
 
@@ -35,19 +36,31 @@ export interface PlanOptions {
   bucket: Pick<Bucket, 'sha256Of'>
   /** Whether to upload what is there already, too. */
   isAgain?: boolean
+  /** Whether to delete what is left of another chain. */
+  isNewChain?: boolean
+  signal?: AbortSignal
 }
 
 /** Compares the public folder with a bucket. */
-export async function planUploads({ files, objects, index, bucket, isAgain = false }: PlanOptions): Promise<Plan> {
+export async function planUploads(options: PlanOptions): Promise<Plan> {
+  const { files, objects, index, bucket, isAgain = false, isNewChain = false, signal } = options
   const known = new Set(files.map(({ path }) => path))
-  const isThere = await sideBySide(files, (file) => isSame(file, objects, bucket), SMALL_FILES_AT_ONCE)
+  const isThere = await sideBySide(
+    files,
+    (file) => {
+      signal?.throwIfAborted()
+      return isSame(file, objects, bucket)
+    },
+    SMALL_FILES_AT_ONCE,
+  )
   const changed = files.filter((_, position) => isThere[position] !== true)
   const wanted = isAgain ? files : changed
-  const groups = Map.groupBy(wanted, (file) => groupOf(file, objects))
+  const mark = objects.has(INDEX_PATH) ? undefined : wanted.find(isManifestIn(index))
+  const groups = Map.groupBy(wanted, (file) => (file === mark ? 'mark' : groupOf(file, objects)))
   const others = [...objects.keys()].filter((path) => !known.has(path) && !isHidden(path)).sort()
-  const isGone = withdrawnIn(index)
+  const isGone = isNewChain ? isOfChain : withdrawnIn(index)
   return {
-    uploads: ['unnamed', 'pages', ...STEPS].flatMap((group) => {
+    uploads: ['mark', 'unnamed', 'pages', ...STEPS].flatMap((group) => {
       const ofGroup = groups.get(group)
       return ofGroup === undefined ? [] : [ofGroup]
     }),
@@ -55,6 +68,12 @@ export async function planUploads({ files, objects, index, bucket, isAgain = fal
     withdrawn: others.filter(isGone),
     strays: others.filter((path) => !isGone(path)),
   }
+}
+
+/** By a manifest, a later run knows a bucket that has no index yet: see `verifySameSite`. */
+function isManifestIn({ releases }: ReleaseIndex): (file: LocalFile) => boolean {
+  const paths = new Set(releases.map(({ release }) => `${releasePath(release)}/${MANIFEST_FILE}`))
+  return ({ path }) => paths.has(path)
 }
 
 /** The ETag is the MD5 of the bytes unless the service encrypts them or took them in parts. */
@@ -84,18 +103,26 @@ export function isHidden(path: string): boolean {
 /** Folders that only have files of releases that are there. */
 const CURRENT_FOLDERS = [LATEST_PATH, ICEBERG_FOLDER]
 
+/** Folders whose files are made from the rows of releases. */
+const FOLDERS_OF_ROWS = [...PERIOD_FOLDERS, ...PAGE_FOLDERS]
+
+/** Whether a chain of releases has such a path. */
+function isOfChain(path: string): boolean {
+  const folders = [...CURRENT_FOLDERS, ...FOLDERS_OF_ROWS]
+  return releaseOfPath(path) !== undefined || folders.some((folder) => path.startsWith(`${folder}/`))
+}
+
 /**
  * Whether a path that the public folder does not have was taken from it on purpose. After a withdrawal, revisions and pages
  * that are gone may have rows of the withdrawn release.
  */
 function withdrawnIn({ releases }: ReleaseIndex): (path: string) => boolean {
   const byName = new Map(releases.map((entry) => [entry.release, entry]))
-  const folders = [...PERIOD_FOLDERS, ...PAGE_FOLDERS]
   const hasWithdrawn = releases.some(({ status }) => status === 'withdrawn')
   return (path) => {
     const { status, dropped } = byName.get(releaseOfPath(path) ?? '') ?? {}
     if (status === 'withdrawn' || CURRENT_FOLDERS.some((folder) => path.startsWith(`${folder}/`))) return true
     if (dropped) return isDataFile(path.slice(path.lastIndexOf('/') + 1))
-    return hasWithdrawn && folders.some((folder) => path.startsWith(`${folder}/`))
+    return hasWithdrawn && FOLDERS_OF_ROWS.some((folder) => path.startsWith(`${folder}/`))
   }
 }

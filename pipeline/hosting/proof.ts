@@ -86,11 +86,18 @@ export async function proveOverHttp(url: string, options: ProofOptions): Promise
   return { url: base, files: chosen.length - pending.length, fault: fault?.message ?? null, still_served }
 }
 
-/** The address with a slash at its end. Throws `CliError` if it has more than a host and a path. */
+/** The address of `--url` with a slash at its end. Throws `CliError` if it has more than a host and a path. */
 export function readPublicUrl(text: string): string {
+  const base = publicBase(text)
+  if (base !== undefined) return base
+  throw new CliError(`--url ${withoutSecrets(text)} is not the http(s) address of the published files`)
+}
+
+/** The same, undefined if it has more than a host and a path. */
+export function publicBase(text: string): string | undefined {
   const url = URL.parse(text)
-  const isPlain = url !== null && /^https?:$/.test(url.protocol) && `${url.search}${url.hash}${url.username}` === ''
-  if (!isPlain) throw new CliError(`--url ${withoutSecrets(text)} is not the http(s) address of the published files`)
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined
+  if (`${url.search}${url.hash}${url.username}${url.password}` !== '') return undefined
   return url.href.endsWith('/') ? url.href : `${url.href}/`
 }
 

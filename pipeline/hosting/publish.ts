@@ -1,10 +1,11 @@
 import { join, resolve } from 'node:path'
 import type { BucketLogin, PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError } from '../base/errors.ts'
+import { BuildError, CliError, reasonOf } from '../base/errors.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
+import { withoutSecrets } from '../base/prose.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { type Manifest, type ReleaseName, releasePath } from '../contract/manifest.ts'
+import { type Manifest, releasePath } from '../contract/manifest.ts'
 import { cacheControl, mediaType } from '../contract/published-paths.ts'
 import { readSite } from '../publication/export.ts'
 import { verifyComplete } from '../publication/publish.ts'
@@ -15,9 +16,10 @@ import { lockPublic } from '../rollup/workspace.ts'
 import { Bucket, type Pause, realPause } from './bucket.ts'
 import type { BucketAddress } from './bucket-address.ts'
 import { bodyOf, type LocalFile, localFiles, md5Of } from './local-file.ts'
-import { type Plan, planUploads } from './plan.ts'
-import { type Proof, proveOverHttp, readPublicUrl, urlIn } from './proof.ts'
+import { planUploads } from './plan.ts'
+import { proveOverHttp, publicBase, readPublicUrl } from './proof.ts'
 import { verifySameSite } from './same-site.ts'
+import { type Changes, type Publication, type PublishSummary, sizeOf, summarize, UnfinishedError } from './summary.ts'
 
 export interface PublishOptions {
   address: BucketAddress
@@ -32,33 +34,17 @@ export interface PublishOptions {
   deleteStrays?: boolean
   /** Whether to upload what the bucket has already, too. */
   isAgain?: boolean
+  /** Whether to replace another chain of releases. */
+  isNewChain?: boolean
   dryRun?: boolean
-}
-
-export interface PublishSummary {
-  outcome: 'published' | 'unchanged' | 'would_publish'
-  release: ReleaseName
-  bucket: string
-  /** What the bucket has to have. */
-  files: number
-  bytes: number
-  /** In the order of the uploads. Of a dry run: what would be uploaded and deleted. */
-  uploaded: string[]
-  uploaded_bytes: number
-  deleted: string[]
-  /** Objects that the public folder does not have. They were not deleted. */
-  strays: string[]
-  /** What caches may have otherwise: addresses, or paths where no address is known. Deleted and immutable files first. */
-  purge: string[]
-  /** Null if nothing was read over HTTP. */
-  proof: Proof | null
 }
 
 const AT_ONCE = 4
 
 /**
  * Makes a bucket a copy of the public folder: uploads what differs, pointers last, and deletes what was withdrawn. Throws
- * `CliError` for a bucket with something else in it, `BuildError` if nothing is published or the service refuses.
+ * `CliError` for a bucket with something else in it, `BuildError` if nothing is published or the service refuses,
+ * `UnfinishedError` once something may have changed.
  */
 export async function publishToBucket(
   config: PipelineConfig,
@@ -70,26 +56,30 @@ export async function publishToBucket(
   const bucket = new Bucket(options.address, options.login, { signal, pause, now })
   if (options.url !== undefined) readPublicUrl(options.url)
   const publicLock = await lockPublic(await releasedFolder(config))
-  let done: Awaited<ReturnType<typeof update>>
+  let prepared: Prepared
+  let summary: PublishSummary
   try {
-    done = await update(bucket, config, effects, options)
+    prepared = await prepareUnlessStopped(bucket, config, effects, options)
+    summary = await carryOut(bucket, prepared, effects, options)
   } finally {
     await publicLock.release()
   }
-  const { manifest, files, plan, summary } = done
-  const url = options.url ?? (hasOwnUrl(manifest.publisher) ? manifest.publisher.url : undefined)
-  const base = url === undefined ? undefined : readPublicUrl(url)
-  const purge = toPurge(plan, summary.deleted).flatMap((path) => addressesOf(path, base))
-  if (base === undefined || options.dryRun === true || options.prove === false)
-    return { ...summary, purge, proof: null }
+  const { base, files, isSynthetic } = prepared
+  if (base === undefined || !isProving(options)) return summary
   effects.report({ kind: 'stage', stage: 'prove' })
-  const proving = { files, deleted: summary.deleted, isSynthetic: manifest.synthetic, signal, pause }
   try {
-    return { ...summary, purge, proof: await proveOverHttp(base, proving) }
+    const proof = await proveOverHttp(base, { files, deleted: summary.deleted, isSynthetic, signal, pause })
+    return { ...summary, proof }
   } catch (error) {
-    if (!signal.aborted) throw error
-    throw new BuildError('stopped; everything was uploaded, but not proved over HTTP', { cause: error })
+    const what = signal.aborted
+      ? 'stopped; everything was uploaded, but'
+      : `${reasonOf(error)}; everything was uploaded, but`
+    throw new UnfinishedError(`${what} not checked over HTTP`, summary, error)
   }
+}
+
+function isProving({ prove = true, dryRun = false }: PublishOptions): boolean {
+  return prove && !dryRun
 }
 
 async function releasedFolder(config: PipelineConfig): Promise<string> {
@@ -98,77 +88,111 @@ async function releasedFolder(config: PipelineConfig): Promise<string> {
   throw new BuildError(`${publicDir} holds no release; run make build first`)
 }
 
-interface Updated {
-  manifest: Manifest
-  files: LocalFile[]
-  plan: Plan
-  summary: Omit<PublishSummary, 'purge' | 'proof'>
+interface Prepared extends Publication {
+  isSynthetic: boolean
 }
 
-async function update(
+async function prepareUnlessStopped(
   bucket: Bucket,
   config: PipelineConfig,
   effects: Effects,
-  { base, deleteStrays = false, isAgain = false, dryRun = false }: PublishOptions,
-): Promise<Updated> {
+  options: PublishOptions,
+): Promise<Prepared> {
+  try {
+    return await prepare(bucket, config, effects, options)
+  } catch (error) {
+    if (!effects.signal.aborted) throw error
+    throw new BuildError(`stopped; nothing was changed in ${bucket.address}`, { cause: error })
+  }
+}
+
+async function prepare(
+  bucket: Bucket,
+  config: PipelineConfig,
+  effects: Effects,
+  options: PublishOptions,
+): Promise<Prepared> {
+  const { report, signal } = effects
+  const { base, deleteStrays = false, isAgain = false, isNewChain = false } = options
   const publicDir = resolve(config.publicDir)
   const { release } = await verifyComplete(publicDir)
   const index = await readIndex(publicDir)
   const manifest = await readManifest(join(publicDir, releasePath(release)))
+  const { synthetic } = manifest
+  const address = publicUrl(manifest, options)
   const files = localFiles(await readSite({ ...config, publicDir }, { symlinks: false, base }, effects))
-  effects.report({ kind: 'stage', stage: 'list' })
+  if (synthetic) {
+    const message = `${bucket.address} gets the synthetic sample, not data of your own (docs/hosting.md)`
+    report({ kind: 'notice', message })
+  }
+  report({ kind: 'stage', stage: 'list' })
   const objects = await bucket.list()
-  effects.report({ kind: 'done', stage: 'list', detail: `${counted(objects.size, 'object')} in ${bucket.address}` })
-  const replacesSample = await verifySameSite(bucket, objects, { index, publicDir, synthetic: manifest.synthetic })
-  const plan = await planUploads({ files, objects, index, bucket, isAgain: isAgain || replacesSample })
-  const uploads = plan.uploads.flat()
-  const deleted = [...plan.withdrawn, ...(deleteStrays ? plan.strays : [])]
-  if (!dryRun) await carryOut(bucket, plan, deleted, manifest.synthetic, effects)
-  const hasChanged = uploads.length + deleted.length > 0
-  const summary = {
-    outcome: !hasChanged ? 'unchanged' : dryRun ? 'would_publish' : 'published',
-    release,
-    bucket: bucket.address,
-    files: files.length,
-    bytes: sizeOf(files),
-    uploaded: uploads.map(({ path }) => path),
-    uploaded_bytes: sizeOf(uploads),
-    deleted,
-    strays: deleteStrays ? [] : plan.strays,
-  } as const
-  return { manifest, files, plan, summary: { ...summary, uploaded: [...summary.uploaded] } }
+  report({ kind: 'done', stage: 'list', detail: `${counted(objects.size, 'object')} in ${bucket.address}` })
+  const replacesOther = await verifySameSite(bucket, objects, { index, publicDir, synthetic, isNewChain })
+  const plan = await planUploads({
+    files,
+    objects,
+    index,
+    bucket,
+    isAgain: isAgain || replacesOther,
+    isNewChain,
+    signal,
+  })
+  const toDelete = [...plan.withdrawn, ...(deleteStrays ? plan.strays : [])]
+  return { release, bucket: bucket.address, files, plan, toDelete, base: address, isSynthetic: synthetic }
+}
+
+/** Undefined if no public address is known. Throws `CliError` for one of the publisher that cannot be read. */
+function publicUrl({ publisher }: Manifest, options: PublishOptions): string | undefined {
+  if (options.url !== undefined) return readPublicUrl(options.url)
+  if (!hasOwnUrl(publisher)) return undefined
+  const base = publicBase(publisher.url)
+  if (base !== undefined || !isProving(options)) return base
+  throw new CliError(
+    `the url ${withoutSecrets(publisher.url)} of publisher.json is not the http(s) address of the published files: give ` +
+      'the address of the bucket with --url, or leave the check out with --no-prove; nothing was uploaded',
+  )
 }
 
 async function carryOut(
   bucket: Bucket,
-  { uploads }: Plan,
-  deleted: readonly string[],
-  isSynthetic: boolean,
+  prepared: Prepared,
   effects: Effects,
-): Promise<void> {
-  const { signal } = effects
+  { dryRun = false }: PublishOptions,
+): Promise<PublishSummary> {
+  const { plan, toDelete, isSynthetic } = prepared
+  const all = new Set([...plan.uploads.flat().map(({ path }) => path), ...toDelete])
+  const whole = { begun: all, done: all }
+  if (all.size === 0 || dryRun)
+    return summarize(prepared, whole, dryRun && all.size > 0 ? 'would_publish' : 'unchanged')
+  const changes: Changes = { begun: new Set(), done: new Set() }
   try {
-    await uploadAll(bucket, uploads, isSynthetic, effects)
-    await sideBySide(
-      deleted,
-      async (path) => {
-        signal.throwIfAborted()
-        await bucket.remove(path)
-      },
-      AT_ONCE,
-    )
+    await uploadAll(bucket, plan.uploads, { isSynthetic, changes }, effects)
+    await sideBySide(toDelete, (path) => change(path, () => bucket.remove(path), changes, effects), AT_ONCE)
+    return summarize(prepared, whole, 'published')
   } catch (error) {
+    const what = effects.signal.aborted ? 'stopped' : reasonOf(error)
     const rest = `${bucket.address} is not complete until the same command is run again`
-    if (signal.aborted) throw new BuildError(`stopped; ${rest}`, { cause: error })
-    if (error instanceof BuildError) throw new BuildError(`${error.message}; ${rest}`, { cause: error })
-    throw error
+    throw new UnfinishedError(`${what}; ${rest}`, summarize(prepared, changes, 'unfinished'), error)
   }
+}
+
+async function change(
+  path: string,
+  work: () => Promise<void>,
+  { begun, done }: Changes,
+  { signal }: Pick<Effects, 'signal'>,
+): Promise<void> {
+  signal.throwIfAborted()
+  begun.add(path)
+  await work()
+  done.add(path)
 }
 
 async function uploadAll(
   bucket: Bucket,
   groups: readonly (readonly LocalFile[])[],
-  isSynthetic: boolean,
+  { isSynthetic, changes }: { isSynthetic: boolean; changes: Changes },
   { signal, report }: Effects,
 ): Promise<void> {
   const all = groups.flat()
@@ -180,8 +204,7 @@ async function uploadAll(
     await sideBySide(
       group,
       async (file) => {
-        signal.throwIfAborted()
-        await upload(bucket, file, isSynthetic)
+        await change(file.path, () => upload(bucket, file, isSynthetic), changes, { signal })
         sent += file.bytes
         report({ kind: 'progress', stage: 'upload', share: bytes === 0 ? 1 : sent / bytes, bytes })
       },
@@ -201,21 +224,4 @@ async function upload(bucket: Bucket, file: LocalFile, isSynthetic: boolean): Pr
     cache: cacheControl(path, { isSynthetic }),
     body: () => bodyOf(file),
   })
-}
-
-/** Files that caches may keep for a year come first. */
-function toPurge({ replaced }: Plan, deleted: readonly string[]): string[] {
-  const isImmutable = (path: string) => cacheControl(path).includes('immutable')
-  return [...deleted, ...replaced].toSorted((a, b) => Number(isImmutable(b)) - Number(isImmutable(a)))
-}
-
-/** A page is sent for its folder, too. */
-function addressesOf(path: string, base = '/'): string[] {
-  const paths =
-    path === 'index.html' || path.endsWith('/index.html') ? [path.slice(0, -'index.html'.length), path] : [path]
-  return paths.map((each) => urlIn(base, each))
-}
-
-function sizeOf(files: readonly LocalFile[]): number {
-  return files.reduce((sum, { bytes }) => sum + bytes, 0)
 }

@@ -11,11 +11,14 @@ interface Local {
   index: ReleaseIndex
   publicDir: string
   synthetic: boolean
+  /** Whether another chain is replaced. */
+  isNewChain?: boolean
 }
 
 /**
  * Throws `CliError` unless the bucket is empty or holds this site, as it is or as it was earlier. The first release of real
- * logs may take the place of the synthetic sample. Returns whether it does: then files with equal bytes need new headers.
+ * logs may take the place of the synthetic sample, and a new chain that of another one when asked. Returns whether one does:
+ * then files with equal bytes may need new headers.
  */
 export async function verifySameSite(bucket: Bucket, objects: Objects, local: Local): Promise<boolean> {
   if (!objects.has(INDEX_PATH)) {
@@ -31,14 +34,15 @@ export async function verifySameSite(bucket: Bucket, objects: Objects, local: Lo
     verifyNotNewer(path, found, local)
     return false
   }
-  if (!local.synthetic && (await isSample(bucket, found))) return true
+  if (!local.synthetic && (local.isNewChain === true || (await isSample(bucket, found)))) return true
   throw new CliError(
     `${bucket.address} holds another dataset: its first release is ${first.release}, and that of ${local.publicDir} is ` +
-      `${own.release}${first.release === own.release ? ' with another hash' : ''}; give a bucket or a prefix of its own`,
+      `${own.release}${first.release === own.release ? ' with another hash' : ''}; after build --new-chain, publish once with ` +
+      '--new-chain, which replaces it; otherwise give a bucket or a prefix of its own',
   )
 }
 
-/** A first run that was stopped has uploaded files of releases, and no index yet. */
+/** A first run that was stopped has uploaded a file of a release before all others, and no index yet. */
 function verifyUnused(address: string, objects: Objects, { index }: Local): void {
   const names = new Set(index.releases.map(({ release }) => release))
   const paths = [...objects.keys()].filter((path) => !isHidden(path))

@@ -213,6 +213,7 @@ function named(paths: readonly string[]): string[] {
   const first = paths.slice(0, NAMED).map((path) => `${path} was`)
   return more > 0 ? [...first, more === 1 ? '1 more file was' : `${more} more files were`] : first
 }
+
 /** Reads every byte of the copy: size and time prove nothing. */
 async function differing(
   target: string,

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cacheControl, mediaType } from '../../pipeline/contract/published-paths.ts'
-import type { PublishSummary } from '../../pipeline/hosting/publish.ts'
+import type { PublishSummary } from '../../pipeline/hosting/summary.ts'
 import {
   createWorkspace,
   removeWorkspace,

@@ -14,6 +14,8 @@ interface Opened {
   s3: FakeS3
   bucket: Bucket
   pauses: number[]
+  /** The time limits of the tries, in milliseconds. Each ends its try when it is aborted. */
+  limits: { ms: number; controller: AbortController }[]
 }
 
 async function open(
@@ -24,8 +26,14 @@ async function open(
   const pauses: number[] = []
   const pause = async (ms: number) => void pauses.push(ms)
   const login = readBucketLogin({ ...s3.environment, ...settings })
-  const options = { signal: new AbortController().signal, pause, now: () => now }
-  return { s3, pauses, bucket: new Bucket(readBucketAddress(address), login, options) }
+  const limits: Opened['limits'] = []
+  const limit = (ms: number) => {
+    const controller = new AbortController()
+    limits.push({ ms, controller })
+    return controller.signal
+  }
+  const options = { signal: new AbortController().signal, pause, limit, now: () => now }
+  return { s3, pauses, limits, bucket: new Bucket(readBucketAddress(address), login, options) }
 }
 
 function upload(text: string, changes: Partial<Upload> = {}): Upload {
@@ -60,7 +68,7 @@ describe('a bucket', () => {
   it('sends a large file as a stream, again after a failure, and an empty one', async () => {
     const { s3, bucket } = await open()
     const source = join(await temporaryFolder(), 'large')
-    const text = 'a line of 16 B.\n'.repeat(2 ** 20 + 1)
+    const text = 'a line of 16 B.\n'.repeat(2 ** 16 + 1)
     await writeFile(source, text)
     const file = { path: 'large', source, bytes: text.length, sha256: upload(text).sha256 }
     expect(bodyOf(file)).toBeInstanceOf(ReadableStream)
@@ -129,6 +137,33 @@ describe('a bucket', () => {
     await bucket.put('a.csv', upload('rows\n'))
     expect(s3.objects.get('tokens/a.csv')?.body.toString()).toBe('rows\n')
     expect(pauses).toEqual([7000, 2000, 8000])
+  })
+
+  it('tries again when no answer comes in time, and gives up after five tries', async () => {
+    const { s3, bucket, limits, pauses } = await open()
+    let ends = 1
+    s3.fault = (_, response) => {
+      if (limits.length > ends) return false
+      // A body that does not end is no answer.
+      response.write('<ListBucketResult>')
+      limits.at(-1)?.controller.abort()
+      return true
+    }
+    expect((await bucket.list()).size).toBe(0)
+    expect(pauses.length).toBe(1)
+    ends = 100
+    await expect(bucket.list()).rejects.toThrow(
+      `s3://${BUCKET}/tokens cannot be listed: no answer from ${new URL(s3.url).host} within 30 s; it was tried 5 times`,
+    )
+  })
+
+  it('lets an upload take longer, the longer it is', async () => {
+    const { bucket, limits } = await open()
+    await bucket.put('a', upload('x'.repeat(2 ** 20)))
+    await bucket.read('a')
+    await bucket.sha256Of('a')
+    await bucket.remove('a')
+    expect(limits.map(({ ms }) => ms)).toEqual([30_000 + 2 ** 20 / 32, 30_000, 30_000, 30_000])
   })
 
   it('gives up after five tries, and says what was answered', async () => {

@@ -66,6 +66,16 @@ describe('a plan', () => {
     expect(plan).toMatchObject({ replaced: [changedPage], withdrawn: [], strays: [] })
   })
 
+  it('begins with a file of a release in a bucket without a site, so that a run after a stop knows it', async () => {
+    const manifest = `${DATASET}/releases/${FIRST}/manifest.json`
+    const paths = ['assets/site.css', `${DATASET}/releases/${FIRST}/LICENSE`, manifest]
+    const entries = [releaseEntry('2025-03-10')]
+    expect(pathsOf(await planOf(paths, [], entries))[0]).toEqual([manifest])
+    expect(pathsOf(await planOf(paths, [manifest], entries))[0]).not.toContain(manifest)
+    const index = `${DATASET}/releases/index.json`
+    expect(pathsOf(await planOf([...paths, index], [index], entries))[0]?.length).toBeGreaterThan(1)
+  })
+
   it('uploads nothing that is there, and an object of other bytes again', async () => {
     expect(pathsOf(await planOf(['a', 'b', 'c'], ['a', 'b']))).toEqual([['c']])
     const objects = new Map([['a', { bytes: 1, etag: hashed('md5', 'x') }]])

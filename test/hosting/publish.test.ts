@@ -10,7 +10,9 @@ import { tell } from '../../pipeline/commands/publish.ts'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import { cacheControl, INDEX_PATH, mediaType, POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
 import { readBucketAddress } from '../../pipeline/hosting/bucket-address.ts'
-import { type PublishOptions, type PublishSummary, publishToBucket } from '../../pipeline/hosting/publish.ts'
+import { readPublicUrl } from '../../pipeline/hosting/proof.ts'
+import { type PublishOptions, publishToBucket } from '../../pipeline/hosting/publish.ts'
+import { type PublishSummary, UnfinishedError } from '../../pipeline/hosting/summary.ts'
 import { appendRelease, EMPTY_INDEX } from '../../pipeline/release/index.ts'
 import { lockPublic } from '../../pipeline/rollup/workspace.ts'
 import { BUCKET, type FakeS3, S3_KEY, startFakeS3 } from '../support/fake-s3.ts'
@@ -230,11 +232,11 @@ describe('publishing to a bucket', () => {
     await expectCopy(s3, withdrawn, 'a/b/')
   })
 
-  it('goes on where it was stopped, also with a newer release', async () => {
+  it.each([1, 2, 30])('goes on where it was stopped at upload %i, also with a newer release', async (stop) => {
     const s3 = await startFakeS3()
     const controller = new AbortController()
     s3.fault = () => {
-      if (s3.changes().length === 30) controller.abort()
+      if (s3.changes().length === stop) controller.abort()
       return false
     }
     const stopped = publish(one, s3, { effects: { signal: controller.signal } })
@@ -242,7 +244,8 @@ describe('publishing to a bucket', () => {
     expect(s3.objects.has(INDEX_PATH)).toBe(false)
     s3.fault = undefined
     const { uploaded } = await publish(two, s3)
-    expect(uploaded.length).toBeLessThan((await filesOf(two)).size)
+    // An upload that was stopped may have arrived or not.
+    expect(uploaded.length).toBeLessThanOrEqual((await filesOf(two)).size - Math.min(stop - 1, 1))
     await expectCopy(s3, two)
   })
 
@@ -260,6 +263,61 @@ describe('publishing to a bucket', () => {
     s3.fault = undefined
     expect((await publish(two, s3)).uploaded[0]).toBe(POINTER_PATH)
     for (const [path, bytes] of await filesOf(two)) expect(s3.objects.get(path)?.body.equals(bytes), path).toBe(true)
+  })
+
+  it.each([
+    ['a stop', 'stopped; '],
+    ['a refusal', 'cannot be deleted: answered with 403 AccessDenied'],
+  ])('has the addresses to purge after %s while it deletes', async (what, message) => {
+    const s3 = await startWith(two)
+    const whole = await publish(withdrawn, s3, { dryRun: true })
+    const controller = new AbortController()
+    const deletes = () => s3.changes().filter((change) => change.startsWith('DELETE '))
+    s3.fault = (_, response) => {
+      if (deletes().length !== 6) return false
+      if (what === 'a stop') controller.abort()
+      else response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>')
+      return true
+    }
+    const error = await publish(withdrawn, s3, { effects: { signal: controller.signal } }).catch((cause) => cause)
+    expect(error).toBeInstanceOf(UnfinishedError)
+    expect(error.message).toContain(message)
+    expect(error.message).toContain('is not complete until the same command is run again')
+    const { outcome, uploaded, deleted, purge } = (error as UnfinishedError).summary
+    expect({ outcome, uploaded }).toEqual({ outcome: 'unfinished', uploaded: whole.uploaded })
+    expect(whole.deleted).toEqual(expect.arrayContaining(deleted))
+    expect(whole.purge).toEqual(expect.arrayContaining(purge))
+    s3.fault = undefined
+    const later = await publish(withdrawn, s3)
+    // What was asked for when it ended may have been done.
+    expect(new Set([...purge, ...later.purge])).toEqual(new Set(whole.purge))
+  })
+
+  it('has them after a stop during the proof, too', async () => {
+    const s3 = await startWith(two)
+    const whole = await publish(withdrawn, s3, { dryRun: true })
+    const controller = new AbortController()
+    s3.fault = (request) => {
+      if (request === `GET ${POINTER_PATH}`) controller.abort()
+      return false
+    }
+    const url = `${s3.url}/${BUCKET}/`
+    const stopped = publish(withdrawn, s3, { prove: true, url, effects: { signal: controller.signal } })
+    const error = await stopped.catch((cause) => cause)
+    expect(error.message).toBe('stopped; everything was uploaded, but not checked over HTTP')
+    expect(error.summary).toMatchObject({ outcome: 'published', deleted: whole.deleted, proof: null })
+    expect(error.summary.purge.length).toBe(whole.purge.length)
+  })
+
+  it('says that nothing was changed after a stop before that', async () => {
+    const s3 = await startFakeS3()
+    const controller = new AbortController()
+    s3.fault = () => {
+      controller.abort()
+      return false
+    }
+    const stopped = publish(one, s3, { effects: { signal: controller.signal } })
+    await expect(stopped).rejects.toThrow(`stopped; nothing was changed in s3://${BUCKET}`)
   })
 
   it('tells in a dry run what it would do, and does nothing', async () => {
@@ -302,9 +360,32 @@ describe('a bucket with something else', () => {
   it('is refused if it has another chain', async () => {
     const s3 = await startWith(one)
     await expect(publish(other, s3, { deleteStrays: true })).rejects.toThrow(
-      `s3://${BUCKET} holds another dataset: its first release is ${FIRST}, and that of ${other.publicDir} is ${FIRST} with another hash`,
+      `s3://${BUCKET} holds another dataset: its first release is ${FIRST}, and that of ${other.publicDir} is ${FIRST} with another hash; ` +
+        'after build --new-chain, publish once with --new-chain, which replaces it; otherwise give a bucket or a prefix of its own',
     )
     expect(s3.changes()).toEqual([])
+  })
+
+  it('gets the new chain when asked, and loses what is left of the old one, also after a stop', async () => {
+    const s3 = await startWith(two)
+    s3.put('own.html', 'x')
+    const controller = new AbortController()
+    s3.fault = (request) => {
+      if (request.startsWith('DELETE ')) controller.abort()
+      return false
+    }
+    const given = { isNewChain: true, effects: { signal: controller.signal } }
+    const error = await publish(other, s3, given).catch((cause) => cause)
+    expect(error).toBeInstanceOf(UnfinishedError)
+    const immutable = `/${DATASET}/releases/${FIRST}/manifest.json`
+    expect(error.summary.purge.map((url: string) => new URL(url).pathname)).toContain(`/tokenboard${immutable}`)
+    s3.fault = undefined
+    const { deleted, strays } = await publish(other, s3, { isNewChain: true })
+    expect(deleted).toContain(`${DATASET}/releases/${SECOND}/rankings-daily.parquet`)
+    expect(deleted).toContain('models/b.html')
+    expect(strays).toEqual(['own.html'])
+    s3.objects.delete('own.html')
+    await expectCopy(s3, other)
   })
 
   it('is refused if it has newer releases or withdrawals', async () => {
@@ -335,6 +416,19 @@ describe('a bucket with something else', () => {
     expect(s3.requests).toEqual([])
   })
 
+  it('is not touched if the address of the publisher is none that can be read', async () => {
+    const s3 = await startFakeS3()
+    const unusual = await copyWorkspace(one)
+    const path = join(unusual.publicDir, DATASET, 'releases', FIRST, 'manifest.json')
+    const { publisher } = JSON.parse(await readFile(path, 'utf8'))
+    await reseal(unusual, { publisher: { ...publisher, url: 'https://data.test-gateway.example/?site=1' } })
+    await expect(publish(unusual, s3, { prove: true })).rejects.toThrow(
+      'the url https://data.test-gateway.example/?… of publisher.json is not the http(s) address of the published files',
+    )
+    expect(s3.requests).toEqual([])
+    expect((await publish(unusual, s3)).outcome).toBe('published')
+  })
+
   it('is not touched if a file of the public folder is damaged', async () => {
     const s3 = await startFakeS3()
     const damaged = await copyWorkspace(one)
@@ -351,7 +445,10 @@ describe('the synthetic sample in a bucket', () => {
     const s3 = await startFakeS3()
     const sample = await copyWorkspace(other)
     await reseal(sample, { synthetic: true })
-    await publish(sample, s3)
+    const notices: string[] = []
+    const report: Effects['report'] = (event) => void (event.kind === 'notice' && notices.push(event.message))
+    await publish(sample, s3, { effects: { report } })
+    expect(notices).toEqual([`s3://${BUCKET} gets the synthetic sample, not data of your own (docs/hosting.md)`])
     const files = [...s3.objects].filter(([path]) => path.startsWith(DATASET))
     expect(files.length).toBeGreaterThan(20)
     for (const [path, { headers }] of files) expect([path, headers['cache-control']]).toEqual([path, cacheControl('x')])
@@ -362,9 +459,17 @@ describe('the synthetic sample in a bucket', () => {
     await publish(one, s3, { deleteStrays: true })
     await expectCopy(s3, one)
     expect(strays.every((path) => !path.startsWith(`${DATASET}/latest/`))).toBe(true)
-    await expect(publish(sample, s3)).rejects.toThrow('holds another dataset')
+    await expect(publish(sample, s3, { isNewChain: true })).rejects.toThrow('holds another dataset')
   })
 })
+
+it.each(['https://h/?a', 'https://h/#a', 'https://me@h/', 'https://:hunter2@h/', 'ftp://h/', 'h'])(
+  '%s is no public address',
+  (url) => {
+    expect(() => readPublicUrl(url)).toThrow('is not the http(s) address of the published files')
+    expect(() => readPublicUrl(url)).not.toThrow('hunter2')
+  },
+)
 
 describe('the proof over HTTP', () => {
   /** The bucket as the public sees it. */
@@ -430,17 +535,57 @@ describe('the command', () => {
     const first = await command(two, s3, '--url', `${s3.url}/${BUCKET}`)
     expect(first).toMatchObject({ code: 0, stdout: '' })
     expect(first.stderr).toMatch(new RegExp(`published to s3://${BUCKET}: \\d+ files uploaded, .*; 0 deleted`))
-    expect(first.stderr).toMatch(/proved {4}\d+ files at http/)
+    expect(first.stderr).toMatch(/checked {3}\d+ files at http/)
     const dry = await command(withdrawn, s3, '--no-prove', '--dry-run')
-    expect(dry.stderr).toContain('nothing was changed. It would be:')
+    expect(dry.stdout).toBe('')
+    expect(dry.stderr).toMatch(/nothing was changed. It would be: \d+ files uploaded, .*; \d+ deleted/)
+    expect(dry.stderr).toMatch(/^ {2}upload {4}\S+, /m)
+    expect(dry.stderr).toMatch(/^ {2}delete {4}\S+, /m)
+    expect(dry.stderr).not.toMatch(/^ {2}(deleted|purge|checked)/m)
+    const planned = await command(withdrawn, s3, '--no-prove', '--dry-run', '--json')
     const { code, stdout, stderr } = await command(withdrawn, s3, '--no-prove')
     expect(code).toBe(0)
     expect(stdout).toMatch(/^https:\/\/tokens\.test-gateway\.example\/tokenboard\/datasets\/\S+\n/)
-    expect(stdout.trimEnd().split('\n').at(-1)).toMatch(/^# and \d+ more: --json lists all$/)
+    expect(stdout.trimEnd().split('\n')).toEqual(JSON.parse(planned.stdout).purge)
     expect(stderr).toMatch(/deleted {3}\S+, .* and \d+ more \(--json lists all\)/)
     const again = await command(withdrawn, s3, '--no-prove', '--json')
     expect(again.stderr).toContain(`nothing changed: s3://${BUCKET} is as it was`)
     expect(JSON.parse(again.stdout)).toMatchObject({ outcome: 'unchanged', release: FIRST, purge: [], proof: null })
+  })
+
+  it('prints what to purge also if it fails', async () => {
+    const s3 = await startWith(two)
+    s3.fault = (request, response) => {
+      if (!request.startsWith('DELETE ')) return false
+      response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>')
+      return true
+    }
+    const { code, stdout, stderr } = await command(withdrawn, s3, '--no-prove', '--json')
+    expect(code).toBe(1)
+    const { outcome, deleted, purge } = JSON.parse(stdout)
+    expect({ outcome, deleted }).toEqual({ outcome: 'unfinished', deleted: [] })
+    expect(purge.length).toBeGreaterThan(0)
+    expect(stderr).toContain(`published only a part to s3://${BUCKET}: `)
+    expect(stderr).toContain('cannot be deleted: answered with 403 AccessDenied')
+  })
+
+  it('escapes what keys could do to a terminal, and says what to do where no public address is known', async () => {
+    const s3 = await startWith(one)
+    s3.put('a\u001b[2J\nb', 'x')
+    const summary = await publish(one, s3)
+    expect(summary.strays).toEqual(['a\u001b[2J\nb'])
+    const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    try {
+      tell(summary, { json: false, isProving: true })
+      const said = stderr.mock.calls.flat().join('')
+      expect(said).toContain('  strays    a\\u{1b}[2J\\nb: not in the public folder; --delete deletes them\n')
+      expect(said).toContain('  checked   not over HTTP: give the public address of the bucket with --url https://…\n')
+      expect(stdout).toHaveBeenCalledWith('')
+    } finally {
+      stdout.mockRestore()
+      stderr.mockRestore()
+    }
   })
 
   it('fails if the result is not what was uploaded, and has said what was done', async () => {
@@ -452,11 +597,9 @@ describe('the command', () => {
     const proof = { url: 'https://data.example.org/', files: 3, fault, still_served: [] }
     try {
       expect(() => tell({ ...summary, proof }, { json: true, isProving: true })).toThrow(
-        `everything was uploaded, but not proved over HTTP: ${fault}.`,
+        `everything was uploaded, but the check over HTTP failed: ${fault}.`,
       )
       expect(stdout).toHaveBeenCalledWith(`${JSON.stringify({ ...summary, proof })}\n`)
-      tell(summary, { json: false, isProving: true })
-      expect(stderr).toHaveBeenLastCalledWith(expect.stringContaining('nothing over HTTP: give the public address'))
     } finally {
       stdout.mockRestore()
       stderr.mockRestore()

@@ -63,6 +63,10 @@ describe('systemd', () => {
     const paths = units.map(({ name }) => join(folder, name))
     for (const { name, text } of units)
       await writeFile(join(folder, name), text.replaceAll('/opt/tokenboard', REPOSITORY))
+    const dropIns = join(folder, 'tokenboard-build.service.d')
+    await mkdir(dropIns)
+    const toBucket = block('ini', 'cli.ts publish').replaceAll('/opt/tokenboard', REPOSITORY)
+    await writeFile(join(dropIns, 'publish.conf'), toBucket)
     const verified = await run('systemd-analyze', ['verify', '--man=no', ...paths], { cwd: folder })
     expect(verified).toEqual({ code: 0, stdout: '', stderr: '' })
     for (const path of paths.filter((name) => name.endsWith('.service'))) {
@@ -164,6 +168,19 @@ describe('in a fresh clone', () => {
     expect(summary.records).toMatchObject({ rejected: expect.any(Object), withheld: expect.any(Array) })
     const ill = await shell(line, { SOURCES: 'config/none.json' })
     expect(ill.stdout).toMatch(/there is no file/)
+  })
+
+  it('the cron line for a bucket reads its key from a file of its own, and prints why it failed', async () => {
+    const text = deployed('deploy/tokenboard.cron')
+    const [, line = 'false'] = /^# 22 0 \* \* \* tokenboard cd \/opt\/tokenboard && (.*)$/m.exec(text) ?? []
+    const settings = join(folder, 'publish.env')
+    const lines = ["AWS_ACCESS_KEY_ID='a'", "AWS_SECRET_ACCESS_KEY='b'", "AWS_ENDPOINT_URL='nowhere'"]
+    await writeFile(settings, lines.join('\n'), { mode: 0o600 })
+    const { stdout, stderr } = await shell(line.replace('/etc/tokenboard/publish.env', settings))
+    expect(stdout).toContain('AWS_ENDPOINT_URL')
+    expect(stderr).toBe('')
+    const missing = await shell(line)
+    expect(missing.stdout).toContain('/etc/tokenboard/publish.env')
   })
 
   it('the backup unit backs up the store that secrets.env names, and fails where the database does not answer', async () => {
