@@ -18,6 +18,8 @@ import { NOW } from '../support/app.ts'
 import { runCommand } from '../support/command.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { REPOSITORY } from '../support/pipeline.ts'
+import { publish, sampleRows } from '../support/publish.ts'
+import { writeIndex } from '../support/release-index.ts'
 import { blockWriters, schemaUrl, testStore, withClient } from '../support/store.ts'
 import { noPostgres, PASSWORD, type Postgres, startPostgres } from './postgres.ts'
 
@@ -310,6 +312,8 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
     const folder = await temporaryFolder()
     const settings = { DATA_DIR: join(folder, 'data'), PUBLIC_DIR: join(folder, 'public'), DATABASE_URL: url }
     for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value)
+    await publish(join(folder, 'public'), sampleRows({ days: 1 }))
+    await writeIndex(join(folder, 'public'))
     const { stdout } = await runCommand(backup, [join(folder, 'backups'), '--json'])
     const dumped = join(JSON.parse(stdout).folder, 'store.dump')
     expect((await stat(dumped)).mode & 0o777).toBe(0o600)
