@@ -8,6 +8,7 @@ import {
   type FileHash,
   type Files,
   hashFile,
+  ifAny,
   isInside,
   isThere,
   namesIn,
@@ -116,10 +117,13 @@ async function copyEntries(
     async ({ from, path, target }) => {
       signal.throwIfAborted()
       if (target !== undefined) return void (await symlink(target, join(next, path)))
-      const isDamagedBefore = before !== undefined && (await isDamaged(join(before, path), sums.get(path)))
-      if (before !== undefined && !isDamagedBefore && (await isUnchanged(from, join(before, path)))) {
-        await link(join(before, path), join(next, path))
-        return { ...(await describe(next, path)), isUnchanged: true }
+      const sum = sums.get(path)
+      const old = before === undefined || sum === undefined ? undefined : join(before, path)
+      const hash = old === undefined ? undefined : await ifAny(() => hashFile(old))
+      const isDamagedBefore = old !== undefined && hash?.sha256 !== sum
+      if (old !== undefined && hash !== undefined && !isDamagedBefore && (await isUnchanged(from, old))) {
+        await link(old, join(next, path))
+        return { path, ...hash, isUnchanged: true, isDamagedBefore }
       }
       await copyPrivately(from, join(next, path), files)
       return { ...(await describe(next, path)), isDamagedBefore }
@@ -127,12 +131,6 @@ async function copyEntries(
     SMALL_FILES_AT_ONCE,
   )
   return copied.filter((each) => each !== undefined)
-}
-
-/** Whether a file of the previous backup is missing or has not the bytes that it was backed up with. */
-async function isDamaged(before: string, sum: string | undefined): Promise<boolean> {
-  if (sum === undefined) return false
-  return !(await isThere(before)) || (await hashFile(before)).sha256 !== sum
 }
 
 async function isUnchanged(from: string, before: string): Promise<boolean> {
