@@ -43,6 +43,11 @@ export class HeldError extends BuildError {
   }
 }
 
+/** Whether somebody stopped the work. */
+export function isInterrupt(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
+}
+
 function list(faults: readonly string[]): string {
   if (faults.length <= 1) return faults.join()
   const shown = faults.slice(0, FAULTS_SHOWN)
@@ -88,7 +93,7 @@ export async function naming<Result>(path: string, format: string, read: () => P
   try {
     return await read()
   } catch (error) {
-    if (error instanceof BuildError || (error instanceof Error && error.name === 'AbortError')) throw error
+    if (error instanceof BuildError || isInterrupt(error)) throw error
     throw new BuildError(`${path} cannot be read as ${format}: ${reasonOf(error)}`, { cause: error })
   }
 }

@@ -1,4 +1,4 @@
-import { CliError } from './errors.ts'
+import { CliError, isInterrupt } from './errors.ts'
 
 export const DONE = 0
 export const FAILED = 1
@@ -10,10 +10,6 @@ export type ExitCode = typeof DONE | typeof FAILED | typeof WRONG_USAGE
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof PrintedError) return exitCodeOf(error.cause)
   return error instanceof CliError ? WRONG_USAGE : FAILED
-}
-
-export function isInterrupt(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError'
 }
 
 /** What is said of an error: what, where, and what to do. */

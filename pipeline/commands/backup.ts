@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import { readPipelineConfig } from '../base/config.ts'
-import { BuildError, CliError } from '../base/errors.ts'
+import { BuildError, CliError, isInterrupt } from '../base/errors.ts'
 import { isInside, realFiles } from '../base/files.ts'
 import { parseFlag } from '../base/json.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
@@ -47,7 +47,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, DATABASE_URL. How to rest
     const { makeBackup } = await import('../operation/backup-folder.ts')
     const summary = await runLocked(wait, (effects) =>
       makeBackup(config, effects, { place, keepDays, backUpStore }).catch((error: Error) => {
-        if (error.name === 'AbortError') throw new BuildError('stopped; no backup was made', { cause: error })
+        if (isInterrupt(error)) throw new BuildError('stopped; no backup was made', { cause: error })
         throw error
       }),
     )

@@ -1,6 +1,5 @@
 import type { PipelineConfig } from '../base/config.ts'
-import { reasonOf } from '../base/errors.ts'
-import { isInterrupt } from '../base/failure.ts'
+import { isInterrupt, reasonOf } from '../base/errors.ts'
 import { notificationOf } from '../operation/notification.ts'
 import { readPublished } from '../operation/published.ts'
 import type { BuildRecord } from '../operation/record-build.ts'

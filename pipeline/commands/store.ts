@@ -3,7 +3,7 @@ import { link, rename, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import type { BackupContents, NamedKey, Restored } from '../../server/store/restore.ts'
-import { BuildError, CliError } from '../base/errors.ts'
+import { BuildError, CliError, isInterrupt } from '../base/errors.ts'
 import { isInside, realFiles, statsIfAny } from '../base/files.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
 import { withInterrupt } from './interrupt.ts'
@@ -62,7 +62,7 @@ listed: they are valid again. Settings (environment): DATABASE_URL, DATA_DIR.`,
     const steps = { flush: realFiles.flush, link, rename }
     const work = dryRun ? inspectBackup(file, path) : withInterrupt((signal) => restoreStore(file, path, steps, signal))
     const result = await work.catch((error: Error) => {
-      const reason = error.name === 'AbortError' ? 'stopped' : error.message
+      const reason = isInterrupt(error) ? 'stopped' : error.message
       throw new BuildError(`${file} was not restored: ${reason}`, { cause: error })
     })
     say(isRestored(result) ? describeRestored(file, path, result) : `${file} can be restored\n${contents(result)}`)

@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { BuildError, reasonOfFetch } from '../base/errors.ts'
 import { jsonIfAny } from '../base/json.ts'
+import { PassingError } from '../base/retrying.ts'
 import { Doi } from '../contract/doi.ts'
 import type { RecordBody } from './metadata.ts'
 
@@ -43,15 +43,6 @@ const Refusal = z.object({
   errors: z.array(z.object({ field: z.string(), messages: z.array(z.string()) })).default([]),
 })
 
-/** The request may have been done or not: ask the repository how far it is, and go on. */
-export class PassingError extends Error {
-  readonly waitMs: number
-  constructor(message: string, waitMs = 0) {
-    super(message)
-    this.waitMs = waitMs
-  }
-}
-
 /**
  * Zenodo answers `application/json` in a form of its own and has that of InvenioRDM under this type; others have both
  * (https://inveniordm.docs.cern.ch/reference/rest_api_drafts_records/#get-a-record).
@@ -70,7 +61,8 @@ interface Sent {
 
 /**
  * The REST API of InvenioRDM (https://inveniordm.docs.cern.ch/reference/rest_api_drafts_records/). Each method is one
- * request. Throws `PassingError` if it is worth trying again, `BuildError` for a refusal, with what the server says.
+ * request. Throws `PassingError` if it may have been done or not: ask how far the repository is, and go on. Throws
+ * `BuildError` for a refusal, with what the server says.
  */
 export class Repository {
   readonly url: string
@@ -271,7 +263,3 @@ function retryAfterMs(headers: Headers): number {
   const [at, now] = [Date.parse(given), Date.parse(headers.get('date') ?? '')]
   return Number.isNaN(at - now) ? 0 : Math.max(0, at - now)
 }
-
-export type Pause = (ms: number, signal: AbortSignal) => Promise<void>
-
-export const realPause: Pause = (ms, signal) => sleep(ms, undefined, { signal })

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { AwsV4Signer } from 'aws4fetch'
 import type { BucketLogin } from '../base/config.ts'
 import { BuildError, reasonOf, reasonOfFetch } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
+import { PassingError, type Pause, retrying } from '../base/retrying.ts'
 import { bodyWithin } from '../publication/http-client.ts'
 import { addressOf, type BucketAddress, encodeStrictly, urlOf } from './bucket-address.ts'
 import { type ListedObject, type Refusal, readListing, readRefusal } from './bucket-answer.ts'
@@ -18,13 +18,7 @@ export interface Upload {
   body(): Promise<Buffer> | ReadableStream<Uint8Array>
 }
 
-export type Pause = (ms: number, signal: AbortSignal) => Promise<unknown>
-
-export const realPause: Pause = (ms, signal) => sleep(ms, undefined, { signal })
-
-/** Milliseconds before each new try. A longer `Retry-After` wins, up to a minute. */
 const WAITS_MS = [500, 2_000, 8_000, 20_000] as const
-const LONGEST_WAIT_MS = 60_000
 
 /** The time for a try, to the last byte of the answer. Uploads have more, at 32 bytes a millisecond. */
 const PATIENCE_MS = 30_000
@@ -47,14 +41,6 @@ const PASSING_CODES = new Set([
   'XAmzContentSHA256Mismatch',
 ])
 const PASSING_STATUS = new Set([408, 429, 500, 502, 503, 504])
-
-class PassingError extends Error {
-  readonly waitMs: number
-  constructor(message: string, waitMs = 0) {
-    super(message)
-    this.waitMs = waitMs
-  }
-}
 
 interface Sent {
   method: 'GET' | 'HEAD' | 'PUT' | 'DELETE'
@@ -148,20 +134,11 @@ export class Bucket {
   }
 
   /** Undefined if the status is among `missing`, and the bucket is there. */
-  async #ask(sent: Sent, missing: readonly number[] = []): Promise<Answer | undefined> {
+  #ask(sent: Sent, missing: readonly number[] = []): Promise<Answer | undefined> {
     const { signal, pause } = this.#options
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.#try(sent, missing)
-      } catch (error) {
-        signal.throwIfAborted()
-        if (!(error instanceof PassingError)) throw error
-        const wait = WAITS_MS[attempt]
-        if (wait === undefined)
-          throw this.#failure(sent, `${error.message}; it was tried ${counted(attempt + 1, 'time')}`)
-        await pause(Math.min(Math.max(wait, error.waitMs), LONGEST_WAIT_MS), signal)
-      }
-    }
+    const failure = ({ message }: PassingError, tries: number) =>
+      this.#failure(sent, `${message}; it was tried ${counted(tries, 'time')}`)
+    return retrying({ waitsMs: WAITS_MS, signal, pause, failure }, () => this.#try(sent, missing))
   }
 
   async #try(sent: Sent, missing: readonly number[]): Promise<Answer | undefined> {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { CliError, reasonOfFetch } from '../base/errors.ts'
 import { withoutSecrets } from '../base/prose.ts'
+import type { Pause } from '../base/retrying.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import {
   CATALOG_FILE,
@@ -16,7 +17,6 @@ import {
   SIGNED_SITE,
 } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
-import type { Pause } from './bucket.ts'
 import type { LocalFile } from './local-file.ts'
 
 /** What a host was seen to send. */

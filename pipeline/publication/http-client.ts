@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { BuildError, CliError, reasonOfFetch } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { withoutSecrets } from '../base/prose.ts'
+import { PassingError, realPause, retrying } from '../base/retrying.ts'
 
 export interface Patience {
   /** Milliseconds without data before the connection counts as dead. */
@@ -12,18 +12,8 @@ export interface Patience {
 
 export const DEFAULT_PATIENCE: Patience = { idleMs: 30_000, waitsMs: [500, 2_000, 8_000] }
 
-const LONGEST_WAIT_MS = 60_000
-
 /** Limit in bytes for files without a listed size, so that an endless response cannot fill the memory. */
 const LARGEST_FILE = 2 ** 30
-
-class PassingError extends Error {
-  readonly waitMs: number
-  constructor(message: string, waitMs = 0) {
-    super(message)
-    this.waitMs = waitMs
-  }
-}
 
 export class RemoteFiles {
   readonly #base: URL
@@ -59,20 +49,14 @@ export class RemoteFiles {
     return this.#readPatiently(path, limit, [403, 404, 410])
   }
 
-  async #readPatiently(path: string, limit: number, missing: readonly number[]): Promise<Buffer | undefined> {
+  #readPatiently(path: string, limit: number, missing: readonly number[]): Promise<Buffer | undefined> {
     const url = this.urlOf(path)
-    for (let attempt = 0; ; attempt += 1) {
-      try {
-        return await this.#fetch(url, limit, missing)
-      } catch (error) {
-        this.#signal.throwIfAborted()
-        if (!(error instanceof PassingError)) throw error
-        const wait = this.#patience.waitsMs[attempt]
-        if (wait === undefined)
-          throw new BuildError(`${url} ${error.message}; it was asked for ${counted(attempt + 1, 'time')}`)
-        await sleep(Math.min(Math.max(wait, error.waitMs), LONGEST_WAIT_MS), undefined, { signal: this.#signal })
-      }
-    }
+    const failure = ({ message }: PassingError, tries: number) =>
+      new BuildError(`${url} ${message}; it was asked for ${counted(tries, 'time')}`)
+    const { waitsMs } = this.#patience
+    return retrying({ waitsMs, signal: this.#signal, pause: realPause, failure }, () =>
+      this.#fetch(url, limit, missing),
+    )
   }
 
   async #fetch(url: string, limit: number, missing: readonly number[]): Promise<Buffer | undefined> {

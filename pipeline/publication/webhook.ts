@@ -1,23 +1,19 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { BuildError, reasonOfFetch } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
+import { PassingError, type Pause, realPause, retrying } from '../base/retrying.ts'
 import { loginOf, withoutLogin } from './http-client.ts'
 
 export interface WebhookOptions {
   signal: AbortSignal
   /** Aborts a try that takes too long. */
   timeout?: () => AbortSignal
-  pause?: (ms: number, signal: AbortSignal) => Promise<unknown>
+  pause?: Pause
 }
 
 const TRY_MS = 5_000
 
 /** Milliseconds before each new try. With all tries, a host that does not answer takes 20 seconds. */
 const WAITS_MS = [1_000, 4_000] as const
-
-const TRIES = WAITS_MS.length + 1
-
-class PassingError extends Error {}
 
 /**
  * Posts a document as JSON, and again a few times if the host is down or busy: it may arrive twice. Follows no redirect.
@@ -27,25 +23,15 @@ class PassingError extends Error {}
 export async function postJson(
   address: string,
   document: object,
-  {
-    signal,
-    timeout = () => AbortSignal.timeout(TRY_MS),
-    pause = (ms) => sleep(ms, undefined, { signal }),
-  }: WebhookOptions,
+  { signal, timeout = () => AbortSignal.timeout(TRY_MS), pause = realPause }: WebhookOptions,
 ): Promise<void> {
   const url = new URL(address)
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await post(url, JSON.stringify(document), AbortSignal.any([signal, timeout()]))
-    } catch (error) {
-      signal.throwIfAborted()
-      const wait = WAITS_MS[attempt]
-      if (!(error instanceof PassingError)) throw new BuildError(`${url.host} ${reasonOfFetch(error)}`)
-      if (wait === undefined)
-        throw new BuildError(`${url.host} ${error.message}; it was asked ${counted(TRIES, 'time')}`)
-      await pause(wait, signal)
-    }
-  }
+  const body = JSON.stringify(document)
+  const failure = ({ message }: PassingError, tries: number) =>
+    new BuildError(`${url.host} ${message}; it was asked ${counted(tries, 'time')}`)
+  await retrying({ waitsMs: WAITS_MS, signal, pause, failure }, () =>
+    post(url, body, AbortSignal.any([signal, timeout()])),
+  )
 }
 
 async function post(url: URL, body: string, signal: AbortSignal): Promise<void> {
@@ -64,7 +50,8 @@ async function post(url: URL, body: string, signal: AbortSignal): Promise<void> 
   if (status >= 200 && status < 300) return
   const fault = `answered ${status}`
   if (status === 408 || status === 429 || status >= 500) throw new PassingError(fault)
-  throw new Error(status >= 300 && status < 400 ? `${fault}, a redirect, which is not followed` : fault)
+  const isRedirect = status >= 300 && status < 400
+  throw new BuildError(`${url.host} ${fault}${isRedirect ? ', a redirect, which is not followed' : ''}`)
 }
 
 function isTimeout(error: unknown): boolean {

@@ -3,7 +3,7 @@ import { basename, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { Database } from '../base/database.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError, CliError, reasonOf } from '../base/errors.ts'
+import { BuildError, CliError, isInterrupt, reasonOf } from '../base/errors.ts'
 import { jsonIfAny } from '../base/json.ts'
 import { withTemporaryFolder } from '../base/scratch.ts'
 import { sideBySide } from '../base/side-by-side.ts'
@@ -198,7 +198,7 @@ export async function inspectFile(
     const known = { file: file.name, format: file.format, columns: columnsIn({ schema: 'canonical' }) }
     return { ...known, schema: undefined, records: [], source: undefined, lacks_offset: false, unread: [], notes }
   } catch (error) {
-    if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') throw error
+    if (!(error instanceof Error) || error instanceof BuildError || isInterrupt(error)) throw error
     throw new BuildError(`${file.name} cannot be read: ${reasonOf(error).replaceAll(file.link, file.name)}`)
   }
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { type Database, LowMemoryError } from '../base/database.ts'
 import { isDuckDbError, meaningOf } from '../base/duckdb-errors.ts'
-import { BuildError, reasonOf } from '../base/errors.ts'
+import { BuildError, isInterrupt, reasonOf } from '../base/errors.ts'
 import type { Files } from '../base/files.ts'
 import { counted } from '../base/numbers.ts'
 import { sourceColumns } from '../raw/files/columns.ts'
@@ -74,7 +74,7 @@ export class Links {
 
   async naming(error: unknown): Promise<unknown> {
     if (error instanceof LowMemoryError) return this.#namingWidest(error)
-    if (!(error instanceof Error) || error instanceof BuildError || error.name === 'AbortError') return error
+    if (!(error instanceof Error) || error instanceof BuildError || isInterrupt(error)) return error
     const known = (['badQuote', 'notGzip'] as const).find((name) => isDuckDbError(error, name))
     const named = this.#linked.find(({ link }) => error.message.includes(link))
     if (named === undefined && known === undefined && !isDuckDbError(error, 'badContent')) return error

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import type { Database } from '../base/database.ts'
-import { reasonOf } from '../base/errors.ts'
+import { isInterrupt, reasonOf } from '../base/errors.ts'
 import { readHead } from '../raw/files/decompress.ts'
 import {
   type InspectEffects,
@@ -66,7 +66,7 @@ async function tried<Result>(
   try {
     return await look()
   } catch (error) {
-    if (error instanceof Error && error.name === 'AbortError') throw error
+    if (isInterrupt(error)) throw error
     const why = reasonOf(error).replace(`${name} `, '')
     unfit.push({ file: name, why, ...(why === 'is empty' ? { isHarmless: true } : { isBroken: true }) })
     return undefined

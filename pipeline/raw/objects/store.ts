@@ -1,6 +1,6 @@
 import { Database, type DatabaseOptions } from '../../base/database.ts'
 import { isDuckDbError, meaningOf } from '../../base/duckdb-errors.ts'
-import { BuildError, CliError, reasonOf } from '../../base/errors.ts'
+import { BuildError, CliError, isInterrupt, reasonOf } from '../../base/errors.ts'
 import { listingPatterns, type StoredObject } from './object.ts'
 
 export type StoreOptions = Omit<DatabaseOptions, 'path'>
@@ -72,7 +72,7 @@ export class ObjectStore {
     try {
       return await ask()
     } catch (error) {
-      if (error instanceof Error && error.name === 'AbortError') throw error
+      if (isInterrupt(error)) throw error
       throw new BuildError(`${what} cannot be ${done}: ${reasonOfService(error)}`, { cause: error })
     }
   }

@@ -104,8 +104,8 @@ export const commands: Mutant[] = [
     name: 'webhook-shown',
     promise: 'A warning names the host of NOTIFY_URL and nothing else of it.',
     file: 'pipeline/publication/webhook.ts',
-    find: '`${url.host} ${reasonOfFetch(error)}`',
-    replace: '`${url.href} ${reasonOfFetch(error)}`',
+    find: '`${url.host} ${fault}$',
+    replace: '`${url.href} ${fault}$',
     tests: ['test/publication/webhook.test.ts'],
   },
 ]
