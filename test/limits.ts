@@ -1,3 +1,4 @@
+import { markdownTable } from '../pipeline/base/markdown.ts'
 import { MOST_BODY_BYTES_EACH } from '../server/api/body-share.ts'
 import { CONNECTION_LIMITS, MOST_BYTES_OF_HEAD, MOST_CONNECTIONS } from '../server/api/connections.ts'
 import { MOST_CONTAINERS, MOST_KEYS } from '../server/api/json-body.ts'
@@ -5,7 +6,6 @@ import { MAX_BODY_BYTES } from '../server/api/routes/presets.ts'
 import { STOP_DEADLINE_MS } from '../server/main.ts'
 import { MOST_LOADING, MOST_LOADING_EACH } from '../server/published/older-releases.ts'
 import { RETRY_BUDGET_MS } from '../server/store/retry.ts'
-import { table } from './markdown-table.ts'
 
 /** A limit of the server as docs/operations.md lists it. `test/server/limits.test.ts` reaches each and sees `answer`. */
 export interface Limit {
@@ -103,5 +103,5 @@ export function renderLimits(page: string): string {
     limit,
     note === undefined ? answer : `${answer}, ${note}`,
   ])
-  return page.replace(TABLE, `${table(['what', 'limit', 'what a client sees beyond it'], rows)}\n`)
+  return page.replace(TABLE, markdownTable(['what', 'limit', 'what a client sees beyond it'], rows))
 }

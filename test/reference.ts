@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import { BucketSettings, PipelineSettings } from '../pipeline/base/config.ts'
+import { markdownTable } from '../pipeline/base/markdown.ts'
 import { createProgram, EXIT_CODES } from '../pipeline/commands/program.ts'
 import { Deposit, Deposits } from '../pipeline/contract/deposits.ts'
 import { DATASET_PATH, Publisher } from '../pipeline/contract/manifest.ts'
@@ -12,7 +13,6 @@ import { SourcesFile } from '../pipeline/raw/sources.ts'
 import { ServerSettings } from '../server/base/config.ts'
 import { cachePolicy } from '../server/published/cache-policy.ts'
 import { renderLimits } from './limits.ts'
-import { table } from './markdown-table.ts'
 
 const INTRODUCTION = `# Reference
 
@@ -165,6 +165,10 @@ const PUBLISHED = [
 function cacheRow([what, path]: (typeof PUBLISHED)[number]): string[] {
   const url = path.startsWith('/') ? path : `/${DATASET_PATH}/${path}`
   return [`${what}: \`${path}\``, cachePolicy(url), cachePolicy(url, { isSynthetic: true })]
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  return markdownTable(head, rows).trimEnd()
 }
 
 function code(words: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { chmod, link, symlink, utimes } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { CHECKSUMS_FILE, readChecksums, toChecksums } from '../base/checksums.ts'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
@@ -19,6 +19,7 @@ import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { releaseName } from '../contract/manifest.ts'
 import { INDEX_PATH } from '../contract/published-paths.ts'
 import { toTimestamp } from '../contract/ranking.ts'
+import { foldersOf } from '../publication/copy.ts'
 import { lockPublic } from '../rollup/workspace.ts'
 import { type BackupEntry, backupEntries, backupRoots } from './backup-entries.ts'
 
@@ -87,7 +88,7 @@ export async function makeBackup(
     const copied = await copyEntries(await backupEntries(roots), { place, next }, effects)
     const all = [...(await sideBySide(stored, (path) => describe(next, path))), ...copied]
     await files.write(join(next, CHECKSUMS_FILE), toChecksums(all), true)
-    for (const each of foldersOf(copied)) await files.flush(join(next, each))
+    for (const each of foldersOf(pathsOf(copied), next)) await files.flush(each)
     await files.rename(next, folder)
     return {
       folder,
@@ -103,6 +104,10 @@ export async function makeBackup(
   }
 }
 
+function pathsOf(entries: readonly { path: string }[]): string[] {
+  return entries.map(({ path }) => path)
+}
+
 async function copyEntries(
   entries: readonly BackupEntry[],
   { place, next }: { place: string; next: string },
@@ -111,7 +116,7 @@ async function copyEntries(
   const previous = (await backupsIn(place)).at(-1)
   const before = previous === undefined ? undefined : join(place, previous)
   const sums = readChecksums((before && (await readTextIfAny(join(before, CHECKSUMS_FILE)))) ?? '')
-  for (const folder of foldersOf(entries)) await files.makeFolder(join(next, folder), true)
+  for (const folder of foldersOf(pathsOf(entries), next)) await files.makeFolder(folder, true)
   const copied = await sideBySide(
     entries,
     async ({ from, path, target }) => {
@@ -149,15 +154,6 @@ async function copyPrivately(from: string, to: string, files: Files): Promise<vo
 
 async function describe(folder: string, path: string): Promise<BackedUp> {
   return { path, ...(await hashFile(join(folder, path))), isUnchanged: false, isDamagedBefore: false }
-}
-
-/** All folders of some paths, with those that they are in first. */
-function foldersOf(entries: readonly { path: string }[]): string[] {
-  const folders = new Set<string>(['.'])
-  for (const { path } of entries) {
-    for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) folders.add(folder)
-  }
-  return [...folders].sort()
 }
 
 async function backupsIn(place: string): Promise<string[]> {

@@ -114,7 +114,8 @@ export async function copyFiles(
   signal.throwIfAborted()
 }
 
-function foldersOf(paths: readonly string[], folder: string): string[] {
+/** `folder` and all folders in it that some paths need, the outer ones first. */
+export function foldersOf(paths: readonly string[], folder: string): string[] {
   const all = new Set([folder])
   for (const path of paths)
     for (let each = dirname(path); each !== '.'; each = dirname(each)) all.add(join(folder, each))
