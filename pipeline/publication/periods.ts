@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
-import { namesIn } from '../base/files.ts'
-import { writeCsv, writeJson } from '../base/text.ts'
+import { BuildError } from '../base/errors.ts'
+import { contentHash, writeCsv, writeJson } from '../base/text.ts'
+import { canonicalCsvHeader } from '../contract/canonical-csv.ts'
+import type { ContentHash } from '../contract/manifest.ts'
 import type { PERIOD_FORMATS } from '../contract/published-paths.ts'
 import { DATASET_VERSION, type Timestamp } from '../contract/ranking.ts'
 import { addDays } from '../contract/utc-date.ts'
@@ -33,39 +35,34 @@ export function revisionText({ name, rows }: Revision, format: 'json' | 'csv', a
   return writeJson(rows, { as_of: asOf, start_date: name, end_date: name, version: DATASET_VERSION })
 }
 
-/** DuckDB holds buffers of 60 kB for each. */
-const DAYS_AT_ONCE = 100
-
 /**
- * The Parquet files of days and months, by name. Expects the rows in the table `out_release_rows`. Days are written
- * together, since a statement for each takes five times as long, in a folder that goes when the staging folder does.
+ * The Parquet files of days and months, by name, read back before anyone else sees them. Expects the rows in the table
+ * `out_release_rows`. They are made in a folder that goes when the staging folder does.
  */
 export async function renderParquet(
-  periods: readonly Period[],
+  revisions: readonly Revision[],
   { publicDir, files }: Pick<PublicFolder, 'publicDir' | 'files'>,
   database: Database,
 ): Promise<Map<string, Buffer>> {
-  const rendered = new Map<string, Buffer>()
-  const { daily: days = [], monthly: months = [] } = Object.groupBy(periods, ({ folder }) => folder)
   const folder = periodsFolder(publicDir)
   await files.remove(folder)
   await files.makeFolder(folder)
-  for (let start = 0; start < days.length; start += DAYS_AT_ONCE) {
-    const dates = days.slice(start, start + DAYS_AT_ONCE).map(({ name }) => name)
-    const parts = join(folder, `${start}`)
-    await database.run('release-rows/write_days', { dates, folder: parts })
-    for (const date of dates) rendered.set(date, await readOnlyFile(join(parts, `name=${date}`)))
+  const pathOf = ({ name }: Period) => join(folder, name)
+  for (const revision of revisions) {
+    await database.run('release-rows/write_period', { ...datesOf(revision), path: pathOf(revision) })
   }
-  for (const month of months) {
-    const path = join(folder, month.name)
-    await database.run('release-rows/write_period', { ...datesOf(month), path })
-    rendered.set(month.name, readFileSync(path))
-  }
-  return rendered
+  await verifyWritten(new Map(revisions.map((revision) => [pathOf(revision), contentHash(revision.rows)])), database)
+  return new Map(revisions.map((revision) => [revision.name, readFileSync(pathOf(revision))]))
 }
 
-async function readOnlyFile(folder: string): Promise<Buffer> {
-  const [name, ...others] = await namesIn(folder)
-  if (name === undefined || others.length > 0) throw new Error(`${folder} does not have one file`)
-  return readFileSync(join(folder, name))
+/** Throws `BuildError` unless each Parquet file holds the rows with its hash, in their order. */
+async function verifyWritten(expected: ReadonlyMap<string, ContentHash>, database: Database): Promise<void> {
+  if (expected.size === 0) return
+  const parameters = { paths: [...expected.keys()], header: canonicalCsvHeader('daily') }
+  const found = await database.rows<{ path: string; hash: string }>('release-rows/hashes_of_periods', parameters)
+  const hashes = new Map(found.map(({ path, hash }) => [path, `sha256:${hash}`]))
+  for (const [path, hash] of expected) {
+    if (hashes.get(path) === hash) continue
+    throw new BuildError(`${path} was written with other rows than those of the release; nothing is published`)
+  }
 }

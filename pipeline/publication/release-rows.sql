@@ -22,20 +22,17 @@ COPY (
   ORDER BY position
 ) TO $path (FORMAT parquet, COMPRESSION zstd)
 
--- name: write_days
--- The same files for several days, each in a folder of its own. The rows of a day come out of one list, so that one thread
--- writes them, in order. Not for months: when DuckDB partitions rows, it may swap parts of 1024 rows and more.
-COPY (
-  SELECT name, unnest(day_rows, recursive := true)
-  FROM (
-    SELECT
-      date AS name,
-      list({date: date, model_permaslug: model_permaslug, total_tokens: total_tokens} ORDER BY position) AS day_rows
-    FROM out_release_rows
-    WHERE date IN (SELECT unnest($dates)::DATE)
-    GROUP BY ALL
-  )
-) TO $folder (FORMAT parquet, COMPRESSION zstd, PARTITION_BY (name))
+-- name: hashes_of_periods
+-- The hash of the rows of each file as canonical CSV, in the order of the file.
+SELECT
+  filename AS path,
+  sha256(
+    $header || string_agg(
+      concat_ws(',', date, csv_field(model_permaslug), total_tokens) || chr(10), '' ORDER BY file_row_number
+    )
+  ) AS hash
+FROM read_parquet($paths, hive_partitioning = false, filename = true)
+GROUP BY filename
 
 -- name: create_remaining_rows
 -- The rows of a release outside some dates, for the release that takes its place.

@@ -1,55 +1,88 @@
-/** The Parquet files of days, which are written many at once, hold the bytes that each has when it is written alone. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+/** The Parquet files of days and months hold the rows of their release in order, at the sizes in which DuckDB works. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
+import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
-import type { Period } from '../../pipeline/dataset/coverage.ts'
-import { datesOf, renderParquet } from '../../pipeline/publication/periods.ts'
+import type { Revision } from '../../pipeline/dataset/coverage.ts'
+import { renderParquet } from '../../pipeline/publication/periods.ts'
+import { readParquet } from '../../pipeline/release/read-back.ts'
 
-const DAYS = 130
-const day = (number: number): Period => ({ folder: 'daily', name: addDays('2025-01-01', number) })
+const VECTOR_ROWS = 2048
+const ROW_GROUP_ROWS = 122_880
 
-async function openRows(threads: number): Promise<{ database: Database; folder: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
+let folder: string
+let database: Database
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
   const { signal } = new AbortController()
-  const database = await Database.open({
-    path: ':memory:',
-    temporaryFolder: folder,
-    memoryLimit: undefined,
-    threads,
-    signal,
-  })
-  onTestFinished(async () => {
-    database.close()
-    await rm(folder, { recursive: true })
-  })
+  const options = { path: ':memory:', temporaryFolder: folder, memoryLimit: undefined, threads: 4, signal }
+  database = await Database.open(options)
+})
+afterAll(async () => {
+  database.close()
+  await rm(folder, { recursive: true })
+})
+
+/** The rows of January 2025 and later, which the table has in no order. */
+async function createRows(days: number, perDay: number): Promise<RankingRow[]> {
   await database.execute(`
-    CREATE TEMP TABLE out_release_rows AS
+    CREATE OR REPLACE TEMP TABLE out_release_rows AS
     SELECT
-      DATE '2025-01-01' + (i // 51)::INTEGER AS date,
-      CASE i % 7 WHEN 0 THEN 'a/"quoted", é' ELSE 'a/' || hash(i) % 80 END AS model_permaslug,
-      (hash(i, 1) % 9007199254740991)::BIGINT AS total_tokens,
+      DATE '2025-01-01' + (i // ${perDay})::INTEGER AS date,
+      'a/"é, ' || i * 37 % 80 AS model_permaslug,
+      i * 7 AS total_tokens,
       i AS position
-    FROM range(${DAYS * 51}) AS numbers(i)
+    FROM range(${days * perDay}) AS numbers(i)
     ORDER BY hash(i)
   `)
-  return { database, folder }
+  return Array.from({ length: days * perDay }, (_, i) => ({
+    date: addDays('2025-01-01', Math.floor(i / perDay)),
+    model_permaslug: `a/"é, ${(i * 37) % 80}`,
+    total_tokens: String(i * 7),
+  }))
 }
 
-it.each([1, 4])('with %i threads', async (threads) => {
-  const { database, folder } = await openRows(threads)
-  const days = Array.from({ length: DAYS }, (_, number) => day(number))
-  // More days than are written at once, with gaps, and months beside them.
-  const some = days.filter((_, number) => number % 9 !== 4)
-  const periods: Period[] = [...some, { folder: 'monthly', name: '2025-02' }, { folder: 'monthly', name: '2025-03' }]
-  const rendered = await renderParquet(periods, { publicDir: folder, files: realFiles }, database)
-  expect([...rendered.keys()]).toEqual(periods.map(({ name }) => name))
-  for (const period of periods) {
-    const path = join(folder, 'alone.parquet')
-    await database.run('release-rows/write_period', { ...datesOf(period), path })
-    expect(rendered.get(period.name)?.equals(await readFile(path)), period.name).toBe(true)
+function daily(rows: readonly RankingRow[]): Revision[] {
+  return [...Map.groupBy(rows, ({ date }) => date)].map(([name, own]) => {
+    return { folder: 'daily', name, revision: 1, rows: own }
+  })
+}
+
+const render = (revisions: readonly Revision[]) =>
+  renderParquet(revisions, { publicDir: folder, files: realFiles }, database)
+
+async function expectWritten(revisions: readonly Revision[]): Promise<void> {
+  const rendered = await render(revisions)
+  const path = join(folder, 'rendered.parquet')
+  for (const { name, rows } of revisions) {
+    await writeFile(path, rendered.get(name) ?? '')
+    expect(await readParquet(database, path)).toEqual(rows)
   }
+}
+
+it('days around a vector of rows', async () => {
+  const sizes = fc.tuple(fc.integer({ min: 20, max: 61 }), fc.integer({ min: -2, max: 2 }))
+  const property = fc.asyncProperty(sizes, async ([perDay, more]) => {
+    const days = Math.round(VECTOR_ROWS / perDay) + more
+    await expectWritten(daily(await createRows(days, perDay)))
+  })
+  await fc.assert(property, { seed: 43, numRuns: 8 })
+})
+
+it.each([-1, 0, 1, 1024])('a month with %i rows a day more than a row group', async (more) => {
+  const rows = await createRows(31, Math.floor(ROW_GROUP_ROWS / 31) + more)
+  await expectWritten([{ folder: 'monthly', name: '2025-01', revision: 1, rows }])
+})
+
+it('refuses a file that was written in another order', async () => {
+  const rows = await createRows(2, 50)
+  const swapped = rows.map((row, i) => rows[i < 50 ? i : 149 - i] ?? row)
+  await expect(render(daily(swapped))).rejects.toThrow(
+    /2025-01-02 was written with other rows than those of the release/,
+  )
 })
