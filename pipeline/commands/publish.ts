@@ -6,7 +6,6 @@ import { counted, formatBytes } from '../base/numbers.ts'
 import { printable } from '../base/prose.ts'
 import { readBucketAddress } from '../hosting/bucket-address.ts'
 import type { PublishSummary } from '../hosting/summary.ts'
-import { readBase } from './copy-address.ts'
 import { say } from './say.ts'
 import { runLocked, WAIT } from './wait.ts'
 
@@ -22,11 +21,6 @@ export const publish = new Command('publish')
   .option(
     '--new-chain',
     'after build --new-chain: replace the other chain that the bucket has, and delete what is left of it',
-  )
-  .option(
-    '--base <url>',
-    "the address of the copy, which its Iceberg table tells in place of the publisher's",
-    readBase,
   )
   .option('--dry-run', 'list the bucket and say what would be done; change nothing')
   .option(...WAIT)
@@ -45,23 +39,13 @@ AWS_REGION, AWS_ENDPOINT_URL. More: docs/hosting.md.`,
   .action(
     async (
       address,
-      {
-        wait,
-        url,
-        base,
-        prove,
-        delete: deleteStrays = false,
-        again = false,
-        newChain = false,
-        dryRun = false,
-        json = false,
-      },
+      { wait, url, prove, delete: deleteStrays = false, again = false, newChain = false, dryRun = false, json = false },
     ) => {
       const config = readPipelineConfig()
       const login = readBucketLogin()
       const work = async (effects: Effects) => {
         const { publishToBucket } = await import('../hosting/publish.ts')
-        const options = { address, login, url, base, prove, deleteStrays, isAgain: again, isNewChain: newChain, dryRun }
+        const options = { address, login, url, prove, deleteStrays, isAgain: again, isNewChain: newChain, dryRun }
         return publishToBucket(config, effects, options)
       }
       try {

@@ -10,7 +10,6 @@ import type { ReleaseEntry } from '../contract/manifest.ts'
 import type { Pin } from '../publication/trust.ts'
 import type { VerifyOptions, VerifySummary } from '../publication/verify.ts'
 import type { SignatureSummary } from '../publication/verify-signatures.ts'
-import { readBase } from './copy-address.ts'
 import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 import { say } from './say.ts'
@@ -25,7 +24,6 @@ export const verify = new Command('verify')
   )
   .option('--fresh', 'fail if the signature is out of date, or if there is none')
   .option('--no-pin', 'neither read nor write pins')
-  .option('--base <url>', 'the address that a copy was given by export --base', readBase)
   .option('--json', 'print what was verified as one JSON object on stdout')
   .addHelpText(
     'after',
@@ -40,8 +38,8 @@ signed. The output names them (--json: not_verified). After an upgrade it also n
 until the next build (--json: outdated_pages). Anything else that is wrong ends with exit code 1. Settings (environment):
 PUBLIC_DIR.`,
   )
-  .action(async (place, { base, json, key, since, fresh, pin }) => {
-    const asked = await readAsked({ place: place ?? readPipelineConfig().publicDir, base, key, since, fresh, pin })
+  .action(async (place, { json, key, since, fresh, pin }) => {
+    const asked = await readAsked({ place: place ?? readPipelineConfig().publicDir, key, since, fresh, pin })
     const { summary, pinned, notKept } = await withInterrupt((signal) => verifyPlace(asked, signal))
     say(describe(summary, pinned))
     if (since !== undefined) say(`nothing in ${since} has changed, but for what events tell of\n`)
@@ -51,14 +49,13 @@ PUBLIC_DIR.`,
 
 interface Given {
   place: string
-  base: string | undefined
   key: string | undefined
   since: string | undefined
   fresh: true | undefined
   pin: boolean
 }
 
-interface Asked extends Pick<VerifyOptions, 'base' | 'since'> {
+interface Asked extends Pick<VerifyOptions, 'since'> {
   place: string
   isRemote: boolean
   key: string | undefined
@@ -67,12 +64,11 @@ interface Asked extends Pick<VerifyOptions, 'base' | 'since'> {
   pins: string | undefined
 }
 
-async function readAsked({ place, base, key, since, fresh, pin }: Given): Promise<Asked> {
+async function readAsked({ place, key, since, fresh, pin }: Given): Promise<Asked> {
   const isRemote = /^https?:/i.test(place)
   return {
     place: isRemote ? place : resolve(place),
     isRemote,
-    base,
     key: key === undefined ? undefined : await readFingerprint(key),
     since: since === undefined ? undefined : { text: await readNamed('--since', since), path: since },
     isFresh: fresh === true,
@@ -102,7 +98,7 @@ async function readNamed(option: string, path: string): Promise<string> {
 type Pinned = 'given' | 'seen_before' | 'first_use' | null
 
 async function verifyPlace(
-  { place, isRemote, base, key, since, isFresh, pins }: Asked,
+  { place, isRemote, key, since, isFresh, pins }: Asked,
   signal: AbortSignal,
 ): Promise<{ summary: VerifySummary; pinned: Pinned; notKept: string | undefined }> {
   const { keepPin, readPin } = await import('../publication/pins.ts')
@@ -118,7 +114,7 @@ async function verifyPlace(
   const onVerified = ({ release, rows, dropped }: ReleaseEntry) =>
     process.stderr.write(`${release}: ${counted(rows, 'row')}, ${dropped ? 'dropped' : 'the same in every format'}\n`)
   const signatures = { now: new Date(), key, pin, isFresh }
-  const options = { signal, base, since, signatures, onPin }
+  const options = { signal, since, signatures, onPin }
   const summary = isRemote
     ? await (await import('../publication/verify-remote.ts')).verifyUrl(place, {
         ...options,

@@ -15,7 +15,7 @@ export const LARGEST_CODED = 256 * 1024
 
 const CODED = /\.(html|css|js|svg|json)$/
 /** Nothing is added to releases, and days and months are data, of a few kilobytes a file. */
-const NOT_CODED = new RegExp(`^${DATASET_PATH}/(releases|latest|daily|monthly|iceberg)/`)
+const NOT_CODED = new RegExp(`^${DATASET_PATH}/(releases|latest|daily|monthly)/`)
 
 /** Pages of which there are many. Brotli would make them 5 % smaller than gzip does, and each build longer by as much. */
 const MANY = new RegExp(`^(${PAGE_FOLDERS.join('|')})/`)

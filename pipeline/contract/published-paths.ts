@@ -26,9 +26,6 @@ export const HISTORY_PATHS = {
   parquet: `${DATASET_PATH}/${HISTORY_FILES.parquet}`,
   csv: `${DATASET_PATH}/${HISTORY_FILES.csv}`,
 } as const
-/** The daily tables of all releases that have their data files, as one table of Apache Iceberg. */
-export const ICEBERG_FOLDER = `${DATASET_PATH}/iceberg`
-export const ICEBERG_PATH = `${ICEBERG_FOLDER}/metadata/v1.metadata.json`
 export const CROISSANT_PATH = `${DATASET_PATH}/croissant.json`
 /** The page that lists what is in the folder of the dataset. */
 export const LISTING_PATH = `${DATASET_PATH}/index.html`
@@ -141,8 +138,6 @@ const TABLE: readonly [RegExp, Step, CacheClass, PublishedPath['readers']][] = [
   [exactly(RESTATEMENTS_PATH), 'restatements', 'pointer', 'programs'],
   [exactly(COVERAGE_PATH), 'coverage', 'pointer', 'programs'],
   [exactly(...Object.values(HISTORY_PATHS)), 'history', 'pointer', 'programs'],
-  [exactly(ICEBERG_PATH), 'pointer', 'pointer', 'programs'],
-  [under('iceberg/'), 'history', 'pointer', 'programs'],
   [under('latest(/|$)'), 'latest', 'pointer', 'programs'],
   [exactly(POINTER_PATH), 'pointer', 'pointer', 'programs'],
   [exactly(CATALOG_FILE), 'catalog', 'pointer', 'programs'],

@@ -1,7 +1,6 @@
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { type ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import {
-  ICEBERG_FOLDER,
   INDEX_PATH,
   LATEST_PATH,
   PAGE_FOLDERS,
@@ -101,7 +100,7 @@ export function isHidden(path: string): boolean {
 }
 
 /** Folders that only have files of releases that are there. */
-const CURRENT_FOLDERS = [LATEST_PATH, ICEBERG_FOLDER]
+const CURRENT_FOLDERS = [LATEST_PATH]
 
 /** Folders whose files are made from the rows of releases. */
 const FOLDERS_OF_ROWS = [...PERIOD_FOLDERS, ...PAGE_FOLDERS]

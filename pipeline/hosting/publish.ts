@@ -25,8 +25,6 @@ import { type Changes, type Publication, type PublishSummary, sizeOf, summarize,
 export interface PublishOptions {
   address: BucketAddress
   login: BucketLogin
-  /** The URL of the copy, which its Iceberg table tells in place of the publisher's. */
-  base?: string | undefined
   /** The public address of the bucket; the publisher's by default. */
   url?: string | undefined
   /** Whether to read files over HTTP at the end. */
@@ -114,14 +112,14 @@ async function prepare(
   options: PublishOptions,
 ): Promise<Prepared> {
   const { report, signal } = effects
-  const { base, deleteStrays = false, isAgain = false, isNewChain = false } = options
+  const { deleteStrays = false, isAgain = false, isNewChain = false } = options
   const publicDir = resolve(config.publicDir)
   const { release } = await verifyComplete(publicDir)
   const index = await readIndex(publicDir)
   const manifest = await readManifest(join(publicDir, releasePath(release)))
   const { synthetic } = manifest
   const address = publicUrl(manifest, options)
-  const files = localFiles(await readSite({ ...config, publicDir }, { symlinks: false, base }, effects))
+  const files = localFiles(await readSite(publicDir, { symlinks: false }, effects))
   if (synthetic) {
     const message = `${bucket.address} gets the synthetic sample, not data of your own (docs/hosting.md)`
     report({ kind: 'notice', message })

@@ -7,26 +7,19 @@ import { isFolder, moveInto } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { isCoding } from '../contract/codings.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
-import { CATALOG_FILE, ICEBERG_FOLDER, LATEST_PATH, publishedPath, STEPS } from '../contract/published-paths.ts'
+import { LATEST_PATH, publishedPath, STEPS } from '../contract/published-paths.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { lockPublic } from '../rollup/workspace.ts'
 import { copyFiles, hashFiles, type PublishedFile, publishedFiles, verifyUndamaged } from './copy.ts'
 import { type ExportList, OWN_FOLDER, readList, writeList } from './export-list.ts'
-import { type HubOptions, hubFiles } from './hugging-face.ts'
-import { icebergEntries, listedSizes, type Site } from './iceberg.ts'
 import { verifyComplete } from './publish.ts'
-import { readManifests } from './released-entries.ts'
-import { readSignatures, type Signed, signedAnew, splitByList, verifyAsSigned } from './signed-copy.ts'
+import { readSignatures, splitByList, verifyAsSigned } from './signed-copy.ts'
 
 export interface ExportOptions {
   folder: string
   /** True: `latest` is a link, as published. False: a folder with the files of the release. */
   symlinks?: boolean
-  /** The URL of the copy, which its Iceberg table tells in place of the publisher's. A signed copy is signed again. */
-  base?: string | undefined
-  /** A dataset repository of Hugging Face in place of a copy. */
-  hub?: HubOptions | undefined
 }
 
 export interface ExportSummary {
@@ -50,13 +43,12 @@ const NAMED = 10
 export async function exportPublished(
   config: PipelineConfig,
   effects: Effects,
-  { folder, symlinks = true, base, hub }: ExportOptions,
+  { folder, symlinks = true }: ExportOptions,
 ): Promise<ExportSummary> {
   const publicDir = resolve(config.publicDir)
   const target = resolve(folder)
   checkApart(publicDir, target)
   const previous = await readList(target)
-  checkKind(target, previous, hub)
   if (currentEntry(await readIndex(publicDir)) === undefined) {
     throw new BuildError(`${publicDir} holds no release; run make build first`)
   }
@@ -64,12 +56,9 @@ export async function exportPublished(
   try {
     const { release } = await verifyComplete(publicDir)
     const manifest = await readManifest(join(publicDir, releasePath(release)))
-    const { published, contents } =
-      hub === undefined
-        ? await readSite({ ...config, publicDir }, { symlinks, base }, effects)
-        : await withContents({ files: await hubFiles(publicDir, manifest, hub, effects.signal) }, publicDir, effects)
+    const { published, contents } = await readSite(publicDir, { symlinks }, effects)
     const updated = await update(target, previous, { published, contents }, effects)
-    if (manifest.synthetic && hub === undefined) {
+    if (manifest.synthetic) {
       const message = `${target} holds the synthetic sample: no host may call its files immutable (docs/hosting.md)`
       effects.report({ kind: 'notice', message })
     }
@@ -91,65 +80,27 @@ export interface Copied {
 }
 
 /**
- * What a copy of the public folder has. The folder must be locked. Throws `BuildError` if a file is missing, damaged or not
- * as it was signed.
+ * What a copy of the public folder has: of a signed site, the files that its signatures cover, and the signatures. The
+ * folder must be locked. Throws `BuildError` if a file is missing, damaged or not as it was signed.
  */
 export async function readSite(
-  config: PipelineConfig,
-  options: { symlinks: boolean; base?: string | undefined },
+  publicDir: string,
+  { symlinks }: { symlinks: boolean },
   effects: Effects,
 ): Promise<Copied> {
-  return withContents(await siteFiles(config, options, effects), config.publicDir, effects)
-}
-
-async function withContents({ files, signed }: SiteFiles, publicDir: string, effects: Effects): Promise<Copied> {
-  const contents = await hashFiles(files, effects)
-  verifyUndamaged(files, contents)
-  if (signed !== undefined) verifyAsSigned(publicDir, signed, contents)
-  return { published: files, contents }
-}
-
-interface SiteFiles {
-  files: readonly PublishedFile[]
-  signed?: Signed | undefined
-}
-
-/** Of a signed site, the files that its signatures cover, and the signatures. */
-async function siteFiles(
-  config: PipelineConfig,
-  { symlinks, base }: Pick<ExportOptions, 'base'> & { symlinks: boolean },
-  { report, signal }: Effects,
-): Promise<SiteFiles> {
-  const { publicDir } = config
   const found = await publishedFiles(publicDir, { symlinks })
   const signed = await readSignatures(publicDir)
   const { listed, unlisted } = signed === undefined ? { listed: found, unlisted: [] } : splitByList(found, signed)
   for (const what of named(unlisted.map((path) => join(publicDir, path)))) {
-    report({
+    effects.report({
       kind: 'notice',
       message: `${what} left out of the copy, because it is not in the signed list: run make build`,
     })
   }
-  if (base === undefined) return { files: listed, signed }
-  const moved = await withTableAt({ url: base }, publicDir, listed)
-  return signed === undefined ? { files: moved } : signedAnew(config, moved, signed, signal)
-}
-
-/** The files of a copy whose Iceberg table tells the copy's own address. */
-async function withTableAt(
-  site: Site,
-  publicDir: string,
-  published: readonly PublishedFile[],
-): Promise<readonly PublishedFile[]> {
-  const index = await readIndex(publicDir)
-  const manifests = await readManifests(publicDir, index)
-  const current = manifests.get(currentEntry(index)?.release ?? '')
-  if (current === undefined) throw new Error('there is no manifest of the current release')
-  const table = icebergEntries({ index, sizes: listedSizes(manifests), current, site }).map(({ path, text }) => {
-    const content = Buffer.from(text())
-    return { path, source: join(publicDir, path), bytes: content.length, content }
-  })
-  return [...published.filter(({ path }) => !path.startsWith(`${ICEBERG_FOLDER}/`)), ...table]
+  const contents = await hashFiles(listed, effects)
+  verifyUndamaged(listed, contents)
+  if (signed !== undefined) verifyAsSigned(publicDir, signed, contents)
+  return { published: listed, contents }
 }
 
 async function update(
@@ -263,13 +214,6 @@ async function removeFiles(target: string, paths: readonly string[], files: File
 function foldersAbove(path: string): string[] {
   const folder = dirname(path)
   return folder === '.' ? [] : [folder, ...foldersAbove(folder)]
-}
-
-/** An export removes files that it does not have, so it would delete an export of the other kind. */
-function checkKind(target: string, previous: ExportList, hub: HubOptions | undefined): void {
-  if (previous.size === 0 || previous.has(CATALOG_FILE) === (hub === undefined)) return
-  const kind = hub === undefined ? 'for Hugging Face' : 'for a static host'
-  throw new CliError(`${target} holds an export ${kind}; give this one a folder of its own`)
 }
 
 /** A copy inside the public folder would copy itself; a public folder inside the copy would be removed. */

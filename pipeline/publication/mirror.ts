@@ -12,7 +12,6 @@ import {
   API_PAGE_PATH,
   CATALOG_FILE,
   COVERAGE_PATH,
-  ICEBERG_FOLDER,
   INDEX_PATH,
   isSignatureFile,
   LATEST_PATH,
@@ -42,8 +41,6 @@ export async function mirrorSite(
 ): Promise<string[]> {
   const index = await fetchIndex(remote, folder)
   for (const entry of index.releases) await removeGone(folder, entry)
-  // Snapshots that have expired since an earlier attempt.
-  await rm(join(folder, ICEBERG_FOLDER), { recursive: true, force: true })
   const manifests = standingReleases(index).map((release) => `${releasePath(release)}/${MANIFEST_FILE}`)
   // What is fetched here is not fetched again below, where it could be that of another release.
   const first = new Set([INDEX_PATH, COVERAGE_PATH, ...manifests])

@@ -39,13 +39,11 @@ import { isDataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
 import { currentEntry, standingEntries, toPointer, withStatus } from '../release/index.ts'
-import { hasOwnUrl } from '../release/publisher.ts'
 import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
 import { renderMetadata } from '../site/metadata.ts'
 import { PAGE_FILE } from '../site/release-page.ts'
-import { icebergEntries, listedSizes, type Site } from './iceberg.ts'
 import { pointerPath, revisionPath } from './periods.ts'
 
 /** A published file or link. Its step in the switch and its cache class follow from `path`. */
@@ -79,10 +77,6 @@ export interface Facts {
   restatements: Restatements
   api: readonly Page[]
   pages: readonly PublishedPage[]
-  /** The sizes of the data files of the Iceberg table, if not all manifests are given. */
-  sizes?: ReadonlyMap<ReleaseName, number>
-  /** Where the Iceberg table lies, if that is not the publisher's URL. */
-  site?: Site | undefined
   /** Undefined if no release is deposited, or if it is not known which. */
   dois?: PublishedDois | undefined
   /** Undefined if the events are not published yet, or if it is not known which. */
@@ -104,7 +98,6 @@ export function publication(facts: Facts): Entry[] {
     { path: RESTATEMENTS_PATH, text: () => toJson(restatements) },
     { path: COVERAGE_PATH, text: () => toJson(coverage) },
     ...Object.values(HISTORY_PATHS).map((path) => ({ path, isOptional: !needsHistory(index, manifest) })),
-    ...icebergTable(facts, manifest),
     ...(events === undefined
       ? unreadText(EVENTS_PATH, manifest.generator.version !== GENERATOR.version)
       : [{ path: EVENTS_PATH, text: () => toJson(events) }]),
@@ -137,14 +130,6 @@ function unreadText(path: string, isOptional: boolean): Entry[] {
 
 function codingEntries(path: string): Entry[] {
   return codedPaths(path).map((coded) => ({ path: coded, codes: path, isOptional: true }))
-}
-
-/** The files of the Iceberg table; none if there is no address that it could tell. */
-function icebergTable({ index, manifests, site, sizes = listedSizes(manifests) }: Facts, current: Manifest): Entry[] {
-  if (site === undefined && !hasOwnUrl(current.publisher)) return []
-  const isOptional = !needsHistory(index, current)
-  const entries = icebergEntries({ index, sizes, current, site: site ?? current.publisher })
-  return entries.map((entry) => ({ ...entry, isOptional }))
 }
 
 /** Whether there must be a history: versions before 0.8.0 made none, and there each release had its data files. */

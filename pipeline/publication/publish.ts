@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { CHECKSUMS_FILE, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, readTextIfAny, statsIfAny } from '../base/files.ts'
+import { hashFile, readTextIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
 import { isFolder } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
@@ -17,7 +17,7 @@ import {
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
-import { DOIS_PATH, ICEBERG_FOLDER, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
+import { DOIS_PATH, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { Retention } from '../contract/retention.ts'
 import type { Tombstone } from '../contract/tombstone.ts'
@@ -27,7 +27,6 @@ import {
   appendRelease,
   currentEntry,
   EMPTY_INDEX,
-  keptReleases,
   readIndex,
   standingReleases,
   unlistedReleases,
@@ -37,10 +36,8 @@ import { readRestatements } from '../release/ledger.ts'
 import { type LoadedRelease, readManifest } from '../release/verify.ts'
 import { renderEmbeddingsModels } from '../site/api.ts'
 import { stageCodings } from './codings.ts'
-import { strayFiles } from './compare.ts'
 import { followReleases } from './follow.ts'
 import { followHistory } from './follow-history.ts'
-import { DATA_FILE, listedSize } from './iceberg.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
 import { NextTree } from './next-tree.ts'
 import { renderChanged } from './pages.ts'
@@ -264,7 +261,7 @@ async function stage(
   if (current === undefined) return { notePages: async () => {}, events: undefined }
   const path = tree.pathOf(releasePath(current.release))
   const manifest = await readManifest(path)
-  const data = await currentDataFiles(tree, manifest, database)
+  await currentDataFiles(tree, manifest, database)
   await eraseRestatements(tree, index)
   const coverage = await followReleases(tree, standingReleases(index), database)
   if (coverage === undefined) throw new Error('there is no coverage of the releases')
@@ -277,21 +274,9 @@ async function stage(
   const { pages, ranking, note } = await renderChanged(tree, known, database)
   const api = [ranking, await renderEmbeddingsModels(tree.folder.dataDir)]
   const manifests = new Map([[current.release, manifest]])
-  const folders = keptReleases(index).map((release) => [release, tree.pathOf(releasePath(release))] as const)
-  const sizes = await sizesOf(new Map(folders).set(current.release, data))
-  const entries = publication({ index, manifests, sizes, coverage, restatements, api, pages, dois, events })
+  const entries = publication({ index, manifests, coverage, restatements, api, pages, dois, events })
   await sideBySide(entries, (entry) => stageEntry(tree, entry), SMALL_FILES_AT_ONCE)
-  // What is left of expired snapshots.
-  const stray = await strayFiles(tree.folder.publicDir, [ICEBERG_FOLDER], entries)
-  for (const each of stray) await tree.remove(each, 'leftovers')
   return { notePages: note, events }
-}
-
-/** The sizes of the data files of the Iceberg table, in the folders of their releases. A lost file is for `verify` to name. */
-async function sizesOf(folders: ReadonlyMap<ReleaseName, string>): Promise<Map<ReleaseName, number>> {
-  const sizeOf = async (folder: string) =>
-    (await statsIfAny(join(folder, DATA_FILE)))?.size ?? listedSize(await readManifest(folder))
-  return new Map(await sideBySide([...folders], async ([release, folder]) => [release, await sizeOf(folder)] as const))
 }
 
 /** Removes what releases that were taken out for privacy restated: it has the numbers of dates. */

@@ -10,15 +10,14 @@ import { readTables, writeTable } from '../release/remake.ts'
 import type { NextTree } from './next-tree.ts'
 
 /**
- * Returns the folder with the data files of the release that becomes current. If it was dropped, because a withdrawal makes
- * it current again, stages them from the published history. Throws `BuildError` if that does not give the same bytes.
+ * If the release that becomes current was dropped, because a withdrawal makes it current again, stages its data files from the published history. Throws `BuildError` if that does not give the same bytes.
  */
-export async function currentDataFiles(tree: NextTree, manifest: Manifest, database: Database): Promise<string> {
+export async function currentDataFiles(tree: NextTree, manifest: Manifest, database: Database): Promise<void> {
   const place = releasePath(manifest.release)
   const folder = tree.pathOf(place)
   const names = tablesIn(manifest).flatMap((table) => dataFiles(table).map(({ path }) => path))
   const present = await namesIn(folder)
-  if (names.every((name) => present.includes(name))) return folder
+  if (names.every((name) => present.includes(name))) return
   const staged = await Promise.all(names.map((name) => tree.reserve(`${place}/${name}`)))
   const staging = dirname(staged[0] ?? '')
   const history = join(tree.folder.publicDir, HISTORY_PATHS.parquet)
@@ -27,7 +26,6 @@ export async function currentDataFiles(tree: NextTree, manifest: Manifest, datab
     const made = await writeTable(database, staging, { table, manifest, rows }, tree.folder.files)
     for (const name of made) await verifySame(staging, name, manifest)
   }
-  return staging
 }
 
 async function verifySame(staging: string, name: DataFile, { release, files, generator }: Manifest): Promise<void> {

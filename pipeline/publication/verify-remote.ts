@@ -21,7 +21,7 @@ export async function verifyUrl(
     patience?: Patience
   },
 ): Promise<VerifySummary> {
-  const { signal, report, onVerified, patience, base = url, signatures = { now: new Date() }, ...rest } = options
+  const { signal, report, onVerified, patience, signatures = { now: new Date() }, ...rest } = options
   const remote = new RemoteFiles(url, signal, patience)
   const onProgress = (share: number) => report({ kind: 'progress', stage: 'fetch', share })
   return withTemporaryFolder('verify', async (folder) => {
@@ -31,7 +31,7 @@ export async function verifyUrl(
         const ownAnswers = await mirrorSite(remote, folder, onProgress)
         report({ kind: 'done', stage: 'fetch', detail: remote.urlOf('') })
         const signed = { ...signatures, ownAnswers }
-        const verifying = { ...rest, signal, report: onVerified, withPages: false, base, signatures: signed }
+        const verifying = { ...rest, signal, report: onVerified, withPages: false, signatures: signed }
         const summary = await verify(folder, verifying)
         await verifyLatest(remote, folder)
         return summary

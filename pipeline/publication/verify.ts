@@ -23,8 +23,6 @@ import {
   COVERAGE_PATH,
   EVENTS_PATH,
   HISTORY_PATHS,
-  ICEBERG_FOLDER,
-  ICEBERG_PATH,
   INDEX_PATH,
   PAGE_FOLDERS,
   PERIOD_FOLDERS,
@@ -43,7 +41,6 @@ import { linkPictures } from '../site/pictures.ts'
 import { renderSite } from '../site/render.ts'
 import { ENGINE_FILES } from '../site/sql/engine.ts'
 import { faultOf, missing, strayFiles, verifyFile } from './compare.ts'
-import { liesAt, type Site } from './iceberg.ts'
 import { drawn } from './pictures.ts'
 import { isSwitching } from './public-folder.ts'
 import { type Facts, needsHistory, type PublishedPage, pointerEntries, publication } from './publication.ts'
@@ -74,8 +71,6 @@ export interface VerifyOptions {
   signal: AbortSignal
   report(entry: ReleaseEntry): void
   withPages?: boolean
-  /** Where the folder is published, if its Iceberg table tells that address in place of the publisher's. */
-  base?: string | undefined
   /** What the signatures must prove. */
   signatures?: SignatureOptions | undefined
   /** A list that the reader saved: its text, and its path. */
@@ -125,7 +120,7 @@ async function verifyAll(
   database: Database,
   root: string,
   { index, current, events }: { index: ReleaseIndex; current: ReleaseEntry; events: EventChain | undefined },
-  { report, withPages = true, base }: VerifyOptions,
+  { report, withPages = true }: VerifyOptions,
 ): Promise<Omit<VerifySummary, 'signature'>> {
   const coverage = await readCoverage(root)
   const history = new ChainCheck(join(root, DATASET_PATH), { index, coverage }, database)
@@ -141,8 +136,7 @@ async function verifyAll(
   const dois = await readDois(root, index)
   const known = { manifest, rows, periods, index, coverage, restatements: restatements.restatements, dois }
   const pages = withPages ? await renderPages(await readFacts(() => root, known, database)) : []
-  const site = await siteOf(root, base)
-  const facts: Facts = { index, manifests, coverage, restatements, api, pages, dois, site, events }
+  const facts: Facts = { index, manifests, coverage, restatements, api, pages, dois, events }
   const outdated_pages = [...(await verifyEntries(root, facts, withPages)), ...absent]
   return {
     releases: index.releases.length,
@@ -202,12 +196,6 @@ async function verifyReleases(
   return { manifests, rows: current.rows, periods: current.periods }
 }
 
-/** Where the Iceberg table tells that it lies, if not at the publisher's URL. */
-async function siteOf(root: string, base: string | undefined): Promise<Site | undefined> {
-  const site = base === undefined ? undefined : { url: base }
-  return site && liesAt(await readTextIfAny(join(root, ICEBERG_PATH)), site) ? site : undefined
-}
-
 /** The list of embeddings models cannot be recomputed; the catalog lists its hash. */
 async function readEmbeddingsModels(root: string): Promise<Page> {
   const path = API_FILES.embeddings_models
@@ -222,7 +210,7 @@ async function readEmbeddingsModels(root: string): Promise<Page> {
 async function verifyEntries(root: string, facts: Facts, withPages: boolean): Promise<string[]> {
   const entries = publication(facts)
   const faults = (await sideBySide(entries, (entry) => faultOf(root, entry))).filter((fault) => fault !== undefined)
-  const folders = [...PERIOD_FOLDERS, ICEBERG_FOLDER, ...(withPages ? PAGE_FOLDERS : [])]
+  const folders = [...PERIOD_FOLDERS, ...(withPages ? PAGE_FOLDERS : [])]
   for (const path of await strayFiles(root, folders, entries)) {
     faults.push({ path, error: new BuildError(`${join(root, path)} is published, but no release has made it`) })
   }
@@ -239,8 +227,7 @@ function isOtherVersion({ generator }: Manifest): boolean {
 
 function isRendered(path: string): boolean {
   const { step } = publishedPath(path)
-  const isPage = ['site', 'catalog', 'feeds'].includes(step) && path !== API_FILES.rankings_daily
-  return isPage || path.startsWith(`${ICEBERG_FOLDER}/`)
+  return ['site', 'catalog', 'feeds'].includes(step) && path !== API_FILES.rankings_daily
 }
 
 async function readText(path: string): Promise<string> {

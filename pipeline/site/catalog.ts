@@ -2,12 +2,11 @@ import { hash } from 'node:crypto'
 import { toJson } from '../base/json.ts'
 import type { Catalog } from '../contract/catalog.ts'
 import { titleOf } from '../contract/citation.ts'
-import { DATASET_PATH, type Manifest, type Publisher, type ReleaseEntry } from '../contract/manifest.ts'
-import { API_FILES, DOIS_PATH, ICEBERG_PATH } from '../contract/published-paths.ts'
+import { DATASET_PATH, type Manifest, type ReleaseEntry } from '../contract/manifest.ts'
+import { API_FILES, DOIS_PATH } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import { addDays } from '../contract/utc-date.ts'
 import { toPointer } from '../release/index.ts'
-import { hasOwnUrl } from '../release/publisher.ts'
 import { countModels } from './api.ts'
 import type { Page } from './layout.ts'
 
@@ -50,7 +49,7 @@ export function renderCatalog(
         ...(disclosure && { disclosure }),
         bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
         files,
-        paths: pathsOf(publisher, hasDois),
+        paths: pathsOf(hasDois),
       },
     ],
     api: {
@@ -64,11 +63,10 @@ export function renderCatalog(
   return toJson(catalog)
 }
 
-function pathsOf(publisher: Publisher, hasDois: boolean): Record<string, string> {
+function pathsOf(hasDois: boolean): Record<string, string> {
   const dois = hasDois ? { dois: DOIS_PATH } : {}
-  const iceberg = hasOwnUrl(publisher) ? { iceberg: ICEBERG_PATH } : {}
   const documents = Object.entries(DOCUMENTS).map(([name, path]) => [name, `${DATASET_PATH}/${path}`])
-  return { ...Object.fromEntries(documents), ...dois, ...iceberg }
+  return { ...Object.fromEntries(documents), ...dois }
 }
 
 /** When the next release is due (an hour after the next midnight) and late (a day after that). */

@@ -1,12 +1,11 @@
 import { CHECKSUMS_FILE } from '../base/checksums.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
-import { DATASET_PATH, type ReleaseEntry } from '../contract/manifest.ts'
+import type { ReleaseEntry } from '../contract/manifest.ts'
 import {
   COVERAGE_FILE,
   DOIS_FILE,
   HISTORY_FILES,
-  ICEBERG_PATH,
   INDEX_FILE,
   LISTING_PATH,
   PERIOD_FORMATS,
@@ -14,7 +13,6 @@ import {
 } from '../contract/published-paths.ts'
 import { dataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { hasOwnUrl } from '../release/publisher.ts'
 import { coveredDays, dayPath } from './day-path.ts'
 import { commaSeparated, dateElement } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
@@ -94,11 +92,7 @@ function monthsTable({ coverage }: SiteFacts, root: string): Html {
   return table('All months', { words: ['Month', 'Days', 'Files'] }, rows)
 }
 
-function wholeDataset({ manifest, dois }: SiteFacts): [path: string, about: string][] {
-  const iceberg: [string, string] = [
-    ICEBERG_PATH.slice(DATASET_PATH.length + 1),
-    'The daily tables of all releases as one Apache Iceberg table',
-  ]
+function wholeDataset({ dois }: SiteFacts): [path: string, about: string][] {
   const about: [string, string] = [DOIS_FILE, 'The DOI of each release that is deposited, to cite it by']
   return [
     [
@@ -110,7 +104,6 @@ function wholeDataset({ manifest, dois }: SiteFacts): [path: string, about: stri
     [RESTATEMENTS_FILE, 'Every change to a number that was final, with the reason'],
     ...(dois === undefined ? [] : [about]),
     ['croissant.json', 'Metadata for machine learning, as Croissant'],
-    ...(hasOwnUrl(manifest.publisher) ? [iceberg] : []),
   ]
 }
 

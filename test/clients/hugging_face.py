@@ -1,4 +1,4 @@
-"""Loads every configuration of a dataset repository of Hugging Face, from a folder and without the network.
+"""Loads every configuration of the folder of a release, without the network.
 
 Usage: hugging_face.py FOLDER. Prints JSON: for each configuration its columns with types, its number of rows, and the sum
 of its tokens as text; then the rows of what is loaded without a name.
@@ -10,13 +10,12 @@ import sys
 from datasets import get_dataset_config_names, load_dataset
 
 FOLDER = sys.argv[1]
-TOKENS = {"models": "total_tokens", "changes": "tokens_after"}
 
 
 def describe(name):
     table = load_dataset(FOLDER, name, split="train")
     types = {column: feature.dtype for column, feature in table.features.items()}
-    tokens = sum(value or 0 for value in table[TOKENS.get(name, "total_tokens")])
+    tokens = sum(table["total_tokens"])
     return {"types": types, "rows": table.num_rows, "tokens": str(tokens)}
 
 

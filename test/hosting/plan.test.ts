@@ -114,8 +114,8 @@ describe('a plan', () => {
     expect(plan.strays).toEqual(isGone ? ['notes.html'] : [...paths, 'notes.html'].toSorted())
   })
 
-  it('always deletes what latest/ and the Iceberg table do not have any more', async () => {
-    const paths = [`${DATASET}/iceberg/metadata/snap-${FIRST}.avro`, `${DATASET}/latest/rankings-yearly.csv`]
+  it('always deletes what latest/ does not have any more', async () => {
+    const paths = [`${DATASET}/latest/rankings-yearly.csv`]
     expect(await planOf([], paths)).toMatchObject({ withdrawn: paths, strays: [] })
   })
 

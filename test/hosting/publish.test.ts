@@ -337,14 +337,6 @@ describe('publishing to a bucket', () => {
     await expectCopy(s3, one)
   })
 
-  it('tells its own address in the Iceberg table', async () => {
-    const s3 = await startWith(one)
-    const { uploaded } = await publish(one, s3, { base: 's3://data.example.org/tokens' })
-    expect(uploaded.length).toBe(3)
-    const table = String(s3.objects.get(`${DATASET}/iceberg/metadata/v1.metadata.json`)?.body)
-    expect(JSON.parse(table).location).toBe(`s3://data.example.org/tokens/${DATASET}/iceberg`)
-  })
-
   it('does not run during a build', async () => {
     const s3 = await startFakeS3()
     const lock = await lockPublic(one.publicDir)

@@ -108,11 +108,7 @@ it('publishes DOIs beside the releases, and puts the concept DOI into later ones
   ])
   expect(await pagesWith(workspace, '10.5281/zenodo.101')).toEqual(['changelog.html'])
   const copy = join(workspace.root, 'copy')
-  await exportPublished(readPipelineConfig(settings(workspace, '')), effects, {
-    folder: copy,
-    symlinks: true,
-    base: undefined,
-  })
+  await exportPublished(readPipelineConfig(settings(workspace, '')), effects, { folder: copy })
   expect(await readFile(join(copy, DOIS_PATH))).toEqual(await readFile(join(workspace.publicDir, DOIS_PATH)))
 
   const unknown = { release: THIRD, doi: '10.5281/zenodo.1', url: 'https://zenodo.org/records/1' }

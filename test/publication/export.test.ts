@@ -5,10 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { BuildEvent, Effects } from '../../pipeline/base/effects.ts'
 import { isThere, realFiles } from '../../pipeline/base/files.ts'
-import { readBase } from '../../pipeline/commands/copy-address.ts'
 import { isCoding } from '../../pipeline/contract/codings.ts'
 import { type ExportSummary, exportPublished } from '../../pipeline/publication/export.ts'
-import { verify } from '../../pipeline/publication/verify.ts'
 import { lockPublic } from '../../pipeline/rollup/workspace.ts'
 import { wrongCodings } from '../support/codings.ts'
 import { crashAfter, filesAfter, LOST, recordSteps, someSteps } from '../support/crash.ts'
@@ -21,7 +19,6 @@ import {
   runProcess,
   settings,
   sha256,
-  snapshotTree,
   type Workspace,
   withdrawIn,
 } from '../support/pipeline.ts'
@@ -57,12 +54,12 @@ async function newTarget(): Promise<string> {
 function exportFrom(
   workspace: Workspace,
   folder: string,
-  { symlinks = true, base, ...effects }: Partial<Effects> & { symlinks?: boolean; base?: string } = {},
+  { symlinks = true, ...effects }: Partial<Effects> & { symlinks?: boolean } = {},
 ): Promise<ExportSummary> {
   const config = readPipelineConfig(settings(workspace, ''))
   const { signal } = new AbortController()
   const all = { now: () => new Date(0), report: () => {}, signal, files: realFiles, ...effects }
-  return exportPublished(config, all, { folder, symlinks, base })
+  return exportPublished(config, all, { folder, symlinks })
 }
 
 /** What a host would serve: all but what is hidden. */
@@ -95,25 +92,6 @@ describe('an export', () => {
     const path = join(folder, DATASET, 'latest/rankings-daily.csv')
     await writeFile(path, (await readFile(path, 'utf8')).replace(',7', ',8'))
     await expect(verifyFolder(folder)).rejects.toThrow(`${path} is not the file of the newest release`)
-  })
-
-  it('with an address has an Iceberg table that tells it, and verifies there', async () => {
-    const folder = await newTarget()
-    await exportFrom(one, folder)
-    const base = 'https://mirror.example.org/tokens'
-    expect(await exportFrom(one, folder, { base })).toMatchObject({ copied: 3, removed: 0, mended: [] })
-    const table = `${DATASET}/iceberg/metadata/v1.metadata.json`
-    expect(JSON.parse(await readFile(join(folder, table), 'utf8')).location).toBe(`${base}/${DATASET}/iceberg`)
-    const options = { signal: new AbortController().signal, report: () => {} }
-    expect(await verify(folder, { ...options, base: `${base}/` })).toMatchObject({ latest: FIRST })
-    await expect(verify(folder, options)).rejects.toThrow(`${FIRST}-m0.avro does not say what follows`)
-    expect(await exportFrom(one, folder, { base })).toMatchObject({ outcome: 'unchanged' })
-    await exportFrom(one, folder)
-    expect(await served(folder)).toEqual(await served(one.publicDir))
-  })
-
-  it.each(['mirror.example.org', 'mailto:data@example.org', '/srv/tokens'])('refuses %s as an address', (address) => {
-    expect(() => readBase(address)).toThrow('--base must be the URL of the copy')
   })
 
   it('reports its progress in bytes', async () => {
@@ -367,40 +345,5 @@ describe('an export of a signed site', () => {
     await buildIn(signedBy(workspace, key), '2025-03-10T11:00:00Z')
     for (const [position, path] of pair.entries()) await writeFile(path, earlier[position] ?? '')
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow('does not say what follows from SHA256SUMS')
-  })
-
-  it('with an address is signed again as what it is, and refused without the key', async () => {
-    const base = 'https://mirror.example.org/tokens'
-    const folder = await newTarget()
-    // A time stamp is one of the published site.json.
-    const stamp = join(signed.publicDir, 'site.json.tsr')
-    await writeFile(stamp, 'stamp')
-    await exportFrom(signed, folder)
-    expect(await readFile(join(folder, 'site.json.tsr'), 'utf8')).toBe('stamp')
-    await exportFrom(signed, folder, { base })
-    expect(await isThere(join(folder, 'site.json.tsr'))).toBe(false)
-    await rm(stamp)
-    await expectProof(folder)
-    const { sha256sums, ...facts } = await siteOf(signed)
-    expect(await siteOf({ publicDir: folder })).toEqual({
-      ...facts,
-      sha256sums: expect.not.stringContaining(sha256sums),
-    })
-    const options = { signal: new AbortController().signal, report: () => {} }
-    expect(await verify(folder, { ...options, base: `${base}/` })).toMatchObject({ latest: FIRST })
-    expect(await exportFrom(signed, folder, { base })).toMatchObject({ outcome: 'unchanged' })
-
-    const before = await snapshotTree(folder)
-    const other = (await newKeys((await newWorkspace()).root, 'b')).signing
-    for (const [each, has] of [
-      [undefined, 'is not set'],
-      [other, `has the key ${other.fingerprint}`],
-    ] as const) {
-      // biome-ignore format: pairs
-      await expect(exportFrom(signedBy(signed, each), folder, { base })).rejects.toThrow(
-        `SIGNING_KEY_FILE ${has}: set it to the file of ${key.fingerprint}, or export without --base`,
-      )
-    }
-    expect(await snapshotTree(folder)).toEqual(before)
   })
 })

@@ -9,7 +9,7 @@ import { withTemporaryDatabase } from '../../pipeline/base/scratch.ts'
 import type { BuildSummary } from '../../pipeline/build.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
 import { DATASET_PATH, type ReleaseName, releasePath } from '../../pipeline/contract/manifest.ts'
-import { HISTORY_PATHS, ICEBERG_FOLDER, INDEX_PATH, publishedPath } from '../../pipeline/contract/published-paths.ts'
+import { HISTORY_PATHS, INDEX_PATH, publishedPath } from '../../pipeline/contract/published-paths.ts'
 import { DATA_FILES, isDataFile } from '../../pipeline/contract/release-files.ts'
 import { exportPublished } from '../../pipeline/publication/export.ts'
 import { proveInHistory } from '../../pipeline/publication/retention.ts'
@@ -35,8 +35,6 @@ import { whole as answerWhole, serveFolder } from '../support/static-host.ts'
 
 const [FIRST, SECOND, THIRD, FOURTH] = ['20250305T100000Z', '20250310T100000Z', '20250310T110000Z', '20250310T120000Z']
 const AT = '2025-03-10T13:00:00Z'
-/** In the Iceberg table. */
-const SNAPSHOT_FILES = 2
 const KEEP_ONE = { retention: { keep_releases: 1 } }
 const USES: readonly Use[][] = [
   [['2025-02-27', 1], ['2025-02-28', 5]],
@@ -76,11 +74,10 @@ async function droppedIn(workspace: Workspace): Promise<ReleaseName[]> {
   return releases.filter((entry) => entry.dropped).map(({ release }) => release)
 }
 
-/** What programs read, and the index without its marks; without snapshots and without the data files of some releases. */
+/** What programs read, and the index without its marks; without the data files of some releases. */
 async function told(workspace: Workspace, without: readonly ReleaseName[]): Promise<Record<string, unknown>> {
   const isGone = (path: string) =>
-    path.startsWith(`${ICEBERG_FOLDER}/`) ||
-    (without.some((name) => path.startsWith(`${releasePath(name)}/`)) && isDataFile(path.split('/').at(-1) ?? ''))
+    without.some((name) => path.startsWith(`${releasePath(name)}/`)) && isDataFile(path.split('/').at(-1) ?? '')
   const tree = Object.entries(await snapshotTree(workspace.publicDir))
   const files = tree.filter(([path]) => publishedPath(path).readers === 'programs' && !isGone(path))
   const { releases } = await readIndex(workspace)
@@ -95,8 +92,6 @@ describe('a build', () => {
     const names = await readdir(join(dropped.publicDir, releasePath(FIRST)))
     expect(names).toEqual(expect.arrayContaining(['SHA256SUMS', 'changes.csv', 'index.html', 'manifest.json']))
     expect(await verifyFolder(dropped.publicDir)).toMatchObject({ releases: 4, latest: FOURTH, outdated_pages: [] })
-    const snapshots = (await readdir(join(dropped.publicDir, ICEBERG_FOLDER, 'metadata'))).sort()
-    expect(snapshots).toEqual([`${FOURTH}-m0.avro`, `snap-${FOURTH}.avro`, 'v1.metadata.json'])
   })
 
   it('says in a dry run what would go, and keeps what the setting names', async () => {
@@ -315,7 +310,7 @@ describe('a dropped release', () => {
     await exported()
     await deliver(workspace, USES[3] ?? [], KEEP_ONE)
     await buildIn(workspace, AT)
-    expect(await exported()).toMatchObject({ removed: 3 * (DATA_FILES.length + SNAPSHOT_FILES) })
+    expect(await exported()).toMatchObject({ removed: 3 * DATA_FILES.length })
     await verifyFolder(folder)
   })
 

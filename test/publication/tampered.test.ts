@@ -90,9 +90,6 @@ const WHOLE: Case[] = [
   ['history.parquet', 'missing', remove],
   ['history.csv.gz', 'one bit', flip],
   ['history.csv.gz', 'missing', remove],
-  // The Iceberg table.
-  [`iceberg/metadata/snap-${R1}.avro`, 'one bit', flip],
-  ['iceberg/metadata/v1.metadata.json', 'another address', say('"location": "https://', '"location": "https://other.')],
   // The chain and what points to its end.
   ['releases/index.json', 'another status', say('"status": "superseded"', '"status": "withdrawn"')],
   ['releases/index.json', 'a broken chain', say('"data_version": "1.0.0"', '"data_version": "1.0.1"')],
@@ -124,7 +121,6 @@ const WHOLE: Case[] = [
 ]
 
 const WITHDRAWN: Case[] = [
-  [`iceberg/metadata/snap-${R2}.avro`, 'a stray', create],
   [`releases/${R2}/TOMBSTONE.json`, 'missing', remove],
   [`releases/${R2}/TOMBSTONE.json`, 'another reason', say('It counted a test.', 'Nothing.')],
   [`releases/${R2}/TOMBSTONE.json`, 'another release', say(R2, R1)],

@@ -1,7 +1,9 @@
 import { CHECKSUMS_FILE } from '../../base/checksums.ts'
 import { markdownParagraph, markdownTable } from '../../base/markdown.ts'
+import { toYaml } from '../../base/yaml.ts'
 import { oneLine } from '../../contract/one-line.ts'
-import { firstDateOf } from '../../contract/tables.ts'
+import { dataFile } from '../../contract/release-files.ts'
+import { firstDateOf, TABLES } from '../../contract/tables.ts'
 import { DATASET_START } from '../../contract/utc-date.ts'
 import { renderBibtex } from './bibtex.ts'
 import { citationOf, citationSentence } from './citation.ts'
@@ -13,7 +15,10 @@ export function renderReadme(dataset: DatasetDescription): string {
   const hasRule = disclosure !== undefined && disclosure.statement !== 'none'
   const caveats = dataset.caveats.filter((caveat) => caveat !== disclosure?.caveat)
   const { author, title, abstract } = citationOf(dataset)
-  return `# ${title}
+  return `---
+${frontMatter(dataset)}---
+
+# ${title}
 
 ${markdownParagraph(abstract)}
 
@@ -63,6 +68,21 @@ ${renderBibtex(dataset)}\`\`\`
 
 The same in other formats: ${CITATION_FILES}.
 `
+}
+
+/** What the Hub of Hugging Face shows, and the Parquet file of each table for `load_dataset`. */
+function frontMatter({ title, license, keywords, tables }: DatasetDescription): string {
+  const own = TABLES.filter((table) => table === 'daily' || tables !== undefined)
+  return toYaml({
+    license: license.name.toLowerCase(),
+    pretty_name: title,
+    tags: keywords.map((keyword) => keyword.toLowerCase().replaceAll(' ', '-')),
+    configs: own.map((table) => ({
+      config_name: table,
+      data_files: dataFile(table, 'parquet'),
+      ...(table === 'daily' && { default: true }),
+    })),
+  })
 }
 
 function tableLine(name: string, { rows, start_date, end_date, provisional_from, content_hash }: TableOfPeriods) {

@@ -2,22 +2,6 @@ import type { Mutant } from '../mutant.ts'
 
 export const publication: Mutant[] = [
   {
-    name: 'card-loads-a-table-without-rows',
-    promise: 'The card for Hugging Face has a configuration for each table with rows, as `datasets` loads no others.',
-    file: 'pipeline/publication/dataset-card.ts',
-    find: '      .filter(({ rows }) => rows > 0)\n',
-    replace: '',
-    tests: ['test/publication/hugging-face.test.ts'],
-  },
-  {
-    name: 'tables-made-of-damaged-files',
-    promise: 'What an export makes from a file of a release is made from a file with its checksum.',
-    file: 'pipeline/publication/hugging-face.ts',
-    find: '        verifyUndamaged([csv], new Map([[csv.path, `sha256:${(await hashFile(csv.source)).sha256}`]]))\n',
-    replace: '',
-    tests: ['test/publication/hugging-face.test.ts'],
-  },
-  {
     name: 'export-of-another-kind-replaced',
     promise: 'An export does not replace one of another kind: it would remove what it does not have itself.',
     file: 'pipeline/publication/export.ts',
@@ -57,30 +41,6 @@ export const publication: Mutant[] = [
     find: 'if (previous?.scripts.source === source) {',
     replace: 'if (previous !== undefined) {',
     tests: ['test/publication/pages.test.ts'],
-  },
-  {
-    name: 'expired-snapshots-stay',
-    promise: 'The snapshots of dropped and withdrawn releases expire with them: their manifests go in the same switch.',
-    file: 'pipeline/publication/publish.ts',
-    find: "  for (const each of stray) await tree.remove(each, 'leftovers')\n",
-    replace: '',
-    tests: ['test/publication/retention.test.ts'],
-  },
-  {
-    name: 'iceberg-table-before-its-manifests',
-    promise: 'The Iceberg table names only files that are in place: it is switched with `latest.json`.',
-    file: 'pipeline/contract/published-paths.ts',
-    find: "[exactly(ICEBERG_PATH), 'pointer', 'pointer', 'programs']",
-    replace: "[exactly(ICEBERG_PATH), 'release', 'pointer', 'programs']",
-    tests: ['test/publication/switch.test.ts'],
-  },
-  {
-    name: 'iceberg-of-the-publisher-in-a-copy',
-    promise: 'An export with --base has an Iceberg table that tells the address of the copy.',
-    file: 'pipeline/publication/export.ts',
-    find: 'await withTableAt({ url: base }, publicDir, listed)',
-    replace: 'listed',
-    tests: ['test/publication/export.test.ts'],
   },
   {
     name: 'pointer-before-link',
