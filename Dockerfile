@@ -8,8 +8,6 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error
 # The image has Node itself, which would be there a second time.
 RUN rm -rf node_modules/node-linux-* node_modules/.bin/node
-# Two builds of DuckDB for browsers that are not published, 110 MB.
-RUN find node_modules/@duckdb/duckdb-wasm/dist -type f ! -name duckdb-eh.wasm ! -name duckdb-browser-eh.worker.js -delete
 
 FROM ${NODE_IMAGE}
 WORKDIR /app

@@ -161,7 +161,7 @@ function exactly(...paths: string[]): RegExp {
 }
 
 /** Compressed forms are what is compressed. DuckDB's WebAssembly is published in this form alone. */
-const CODED = /(?<=\.(html|css|js|svg|json|wasm))\.(br|gz)$/
+const CODED = /(?<=\.(html|css|js|svg|json))\.(br|gz)$/
 
 /** The path of the text that a path may be a compressed form of; itself if it is none. */
 export function withoutCoding(path: string): string {
@@ -226,7 +226,6 @@ const MEDIA_TYPES: Record<string, string> = {
   // The reply of a time-stamping authority (RFC 3161 §3.4).
   '.tsr': 'application/timestamp-reply',
   '.txt': 'text/plain; charset=utf-8',
-  '.wasm': 'application/wasm',
   '.woff2': 'font/woff2',
   '.xml': 'application/xml',
   '.zst': 'application/zstd',
@@ -238,11 +237,6 @@ const MEDIA_TYPES: Record<string, string> = {
 export function mediaType(path: string): string {
   if (nameOf(path) === FEED_FILES.json) return 'application/feed+json; charset=utf-8'
   return MEDIA_TYPES[endingOf(path)] ?? 'application/octet-stream'
-}
-
-/** Whether a published file is the script of DuckDB's worker on the SQL console. */
-export function isEngineWorker(path: string): boolean {
-  return /^assets\/duckdb-[0-9a-f]+\.js$/.test(path)
 }
 
 /** Whether a browser opens a published file as a document, so that a content security policy has to bind it. */

@@ -72,11 +72,6 @@ export async function faultOfCodings(
   return undefined
 }
 
-/** Whether two gzip files hold the same bytes. */
-export function isSameGzip(one: Buffer, other: Buffer): boolean {
-  return holds(one, 'gzip', gunzipSync(other))
-}
-
 function holds(coded: Buffer, coding: Coding, text: Buffer): boolean {
   try {
     // One byte more than expected is enough to tell that it is another text.

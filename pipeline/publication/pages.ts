@@ -43,10 +43,9 @@ export async function renderChanged(
   const { scripts, bundle } = await scriptsFor(publicDir, previous)
   // Loaded only by builds that render.
   const { renderSite } = await import('../site/render.ts')
-  const { ENGINE_FILES } = await import('../site/sql/engine.ts')
   const { linkPictures } = await import('../site/pictures.ts')
   const facts = await readFacts((each) => tree.rootOf(each), { ...known, rows, periods }, database)
-  const all: PublishedPage[] = [...renderSite(facts, bundle), ...ENGINE_FILES]
+  const all: PublishedPage[] = renderSite(facts, bundle)
   const { drawings, note: notePictures } = await drawChanged(tree.folder, linkPictures(facts))
   // Assets of the previous pages stay, because some may be open or cached.
   const { retired, outdated } = sortAssets(previous, all)

@@ -62,7 +62,7 @@ export interface Entry {
   isOptional?: boolean
 }
 
-/** A page, a picture for links, or a file of the SQL console's DuckDB. */
+/** A page or a picture for links. */
 export interface PublishedPage {
   path: string
   text: string | Buffer

@@ -39,7 +39,6 @@ import { readFacts, type SiteFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { linkPictures } from '../site/pictures.ts'
 import { renderSite } from '../site/render.ts'
-import { ENGINE_FILES } from '../site/sql/engine.ts'
 import { faultOf, missing, strayFiles, verifyFile } from './compare.ts'
 import { drawn } from './pictures.ts'
 import { isSwitching } from './public-folder.ts'
@@ -149,7 +148,7 @@ async function verifyAll(
 }
 
 async function renderPages(facts: SiteFacts): Promise<PublishedPage[]> {
-  return [...renderSite(facts, await bundleBrowser()), ...ENGINE_FILES, ...(await drawn(linkPictures(facts)))]
+  return [...renderSite(facts, await bundleBrowser()), ...(await drawn(linkPictures(facts)))]
 }
 
 function filesOf(index: ReleaseIndex, manifests: ReadonlyMap<ReleaseName, Manifest>): number {

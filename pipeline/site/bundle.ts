@@ -8,8 +8,6 @@ import type { Html } from '../contract/html.ts'
 import type { Page } from './layout.ts'
 
 const FOLDER = fileURLToPath(new URL('./browser/', import.meta.url))
-/** Of DuckDB in the SQL console, which is not bundled. Its package has no such texts. */
-const ENGINE_LICENSES = ['../sql/licenses.txt', '../../../node_modules/apache-arrow/LICENSE.txt']
 const ENTRIES = new Set(['.ts', '.css'])
 const HASH_DIGITS = 16
 export const LICENSES_FILE = 'assets/licenses.txt'
@@ -90,7 +88,6 @@ async function licenses({ inputs }: Metafile): Promise<Page> {
     return `${name} ${version} (${license})\n\n${text.trim()}\n`
   })
   const intro = 'The scripts of this site contain parts of these packages.\n'
-  const engine = await Promise.all(ENGINE_LICENSES.map((path) => readFile(join(FOLDER, path), 'utf8')))
-  const all = [intro, ...(await Promise.all(texts)), ...engine]
+  const all = [intro, ...(await Promise.all(texts))]
   return { path: LICENSES_FILE, text: all.join(`\n${'-'.repeat(72)}\n\n`) }
 }

@@ -101,7 +101,6 @@ function pagesOf(masthead: Masthead): { href: string; name: string }[] {
     { href: 'index.html', name: 'Overview' },
     { href: `leaderboards/${hasWeek(masthead) ? 'week' : 'all'}.html`, name: 'Leaderboards' },
     { href: 'explore.html', name: 'Explore' },
-    { href: 'sql.html', name: 'SQL' },
     { href: 'models.html', name: 'Models' },
     { href: 'coverage.html', name: 'Coverage' },
     { href: 'changelog.html', name: 'Changelog' },

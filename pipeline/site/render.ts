@@ -19,7 +19,6 @@ import { listingPage } from './listing.ts'
 import { modelPages } from './model-page.ts'
 import { modelsPages } from './models.ts'
 import { notFoundPage } from './not-found.ts'
-import { sqlPage } from './sql/page.ts'
 import { tombstonePages } from './tombstone-page.ts'
 
 /** Renders the pages outside the releases, and their assets. */
@@ -29,7 +28,6 @@ export function renderSite(facts: SiteFacts, bundle: Bundle): Page[] {
   const pages = [
     landingPage(facts, { copyScript: tag('copy.ts'), code: codeSection(facts) }),
     explorePage(facts, tag),
-    sqlPage(facts, tag),
     ...leaderboardPages(facts),
     ...modelsPages(facts, tag),
     ...modelPages(facts),

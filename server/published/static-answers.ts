@@ -1,4 +1,4 @@
-import { isDocument, isEngineWorker, mediaType } from '../../pipeline/contract/published-paths.ts'
+import { isDocument, mediaType } from '../../pipeline/contract/published-paths.ts'
 import { cachePolicy } from './cache-policy.ts'
 import type { Validators } from './conditional.ts'
 import type { Representation } from './public-files.ts'
@@ -35,13 +35,7 @@ export const DOCUMENT_POLICIES = { 'content-security-policy': pagePolicy("'self'
 /** Other sites may show charts in frames. Such a page has nothing that could be clicked in the name of a person. */
 const EMBEDDED_POLICIES = { ...DOCUMENT_POLICIES, 'content-security-policy': pagePolicy('*') }
 
-/** DuckDB's worker runs WebAssembly, which its page hands to it, and can load nothing from any host. */
-const WORKER_POLICIES = {
-  'content-security-policy': "default-src 'none'; script-src 'wasm-unsafe-eval'; connect-src blob:",
-}
-
 function policiesOf(urlPath: string, path: string): Record<string, string> {
-  if (isEngineWorker(urlPath.slice(1))) return WORKER_POLICIES
   if (!isDocument(path)) return {}
   return urlPath === '/embed.html' ? EMBEDDED_POLICIES : DOCUMENT_POLICIES
 }

@@ -9,7 +9,7 @@ import { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { type DataFile, dataFile } from '../../pipeline/contract/release-files.ts'
 import { PeriodRow, TABLES } from '../../pipeline/contract/tables.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
-import { readWithJavaScript, withVersions } from '../support/javascript-readers.ts'
+import { readWithJavaScript } from '../support/javascript-readers.ts'
 import { toCsv } from '../support/oracle.ts'
 import {
   buildIn,
@@ -179,23 +179,12 @@ describe('a release', () => {
   })
 
   // `test/clients/standards.test.ts` has the readers of Python.
-  it.each(TABLES)(
-    'has Parquet and Arrow types of its %s table that hyparquet and arrow read to the last digit',
-    async (table) => {
-      const manifest = await readManifest(folder)
-      const { content_hash } = table === 'daily' ? manifest : (manifest.tables?.[table] ?? {})
-      const readings = await readWithJavaScript(folder, table)
-      expect(readings.map(({ reader }) => withVersions(reader))).toEqual([
-        expect.stringMatching(/^hyparquet \d+\.\d+\.\d+$/),
-        expect.stringMatching(/^parquet-wasm \d+\.\d+\.\d+, apache-arrow \d+\.\d+\.\d+$/),
-      ])
-      for (const reading of readings) expect(reading).toMatchObject({ rows: ROWS[table], content_hash })
-      expect(readings.map(({ types }) => types)).toEqual([
-        ['Date', 'string', 'bigint', ...(table === 'daily' ? [] : ['number'])],
-        ['Date32<DAY>', 'Utf8', 'Int64', ...(table === 'daily' ? [] : ['Int32'])],
-      ])
-    },
-  )
+  it.each(TABLES)('has a Parquet file of its %s table that hyparquet reads to the last digit', async (table) => {
+    const manifest = await readManifest(folder)
+    const { content_hash } = table === 'daily' ? manifest : (manifest.tables?.[table] ?? {})
+    const types = ['Date', 'string', 'bigint', ...(table === 'daily' ? [] : ['number'])]
+    expect(await readWithJavaScript(folder, table)).toMatchObject({ rows: ROWS[table], content_hash, types })
+  })
 
   it('has every other file in SHA256SUMS, in the format of `sha256sum -c`', async () => {
     const lines = (await readFile(join(folder, 'SHA256SUMS'), 'utf8')).trimEnd().split('\n')

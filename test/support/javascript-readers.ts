@@ -1,11 +1,9 @@
-/** Reads the Parquet files of a release with the libraries that people use in JavaScript. */
+/** Reads the Parquet files of a release with the library that people use in JavaScript. */
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { tableFromIPC } from 'apache-arrow'
 import { decompress } from 'fzstd'
 import { parquetReadObjects } from 'hyparquet'
-import { readParquet } from 'parquet-wasm'
 import { contentHash } from '../../pipeline/base/text.ts'
 import { dataFile } from '../../pipeline/contract/release-files.ts'
 import type { Table } from '../../pipeline/contract/tables.ts'
@@ -28,22 +26,16 @@ interface Columns {
   rows: readonly { date: Date; model_permaslug: string; total_tokens: bigint; days?: number }[]
 }
 
-/** Reads the Parquet file of a table in a release's folder, once with each library. */
-export async function readWithJavaScript(folder: string, table: Table): Promise<Reading[]> {
+/** Reads the Parquet file of a table in a release's folder. */
+export async function readWithJavaScript(folder: string, table: Table): Promise<Reading> {
   const bytes = new Uint8Array(await readFile(join(folder, dataFile(table, 'parquet'))))
-  return [
-    reading('hyparquet', table, await hyparquet(bytes)),
-    reading('parquet-wasm, apache-arrow', table, arrow(bytes)),
-  ]
+  return reading('hyparquet', table, await hyparquet(bytes))
 }
 
-/** `hyparquet 1.31.5`: each reader with the versions that are installed. */
-export function withVersions(reader: string): string {
+/** `hyparquet 1.31.5`: the version that is installed. */
+export function withVersion(reader: string): string {
   const { devDependencies, dependencies } = createRequire(import.meta.url)('../../package.json')
-  return reader
-    .split(', ')
-    .map((name) => `${name} ${{ ...devDependencies, ...dependencies }[name]}`)
-    .join(', ')
+  return `${reader} ${{ ...devDependencies, ...dependencies }[reader]}`
 }
 
 async function hyparquet(bytes: Uint8Array<ArrayBuffer>): Promise<Columns> {
@@ -53,13 +45,6 @@ async function hyparquet(bytes: Uint8Array<ArrayBuffer>): Promise<Columns> {
   })
   const types = Object.values(rows[0] ?? {}).map((cell: Cell) => (cell instanceof Date ? 'Date' : typeof cell))
   return { types, rows: rows as unknown as Columns['rows'] }
-}
-
-function arrow(bytes: Uint8Array): Columns {
-  const table = tableFromIPC(readParquet(bytes).intoIPCStream())
-  const types = table.schema.fields.map(({ type }) => String(type))
-  const rows = table.toArray().map(({ date, ...row }) => ({ ...row, date: new Date(date) }))
-  return { types, rows }
 }
 
 function reading(reader: string, table: Table, { types, rows }: Columns): Reading {

@@ -4,10 +4,8 @@
  * `canonical`, for sources in UTC.
  */
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { tableFromIPC } from 'apache-arrow'
 import { decompress } from 'fzstd'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
-import { readParquet as readWithArrow } from 'parquet-wasm'
 import { parseTimestamp, type RawRecord } from './oracle.ts'
 
 /** What a record may be read as; `REJECTED` is in place of one that is none. More than one where the format leaves it open. */
@@ -243,9 +241,8 @@ function wholeNumber(source: string): string {
   return value <= MAX_TOKENS ? `${value}` : 'none'
 }
 
-/** By two readers, since each refuses files that others read. */
 async function readParquet(bytes: Buffer): Promise<Readings[]> {
-  const rows = await hyparquetRows(bytes).catch(() => arrowRows(bytes))
+  const rows = await hyparquetRows(bytes)
   return rows.map((row) => [recordOf(FIELDS.map((field) => parquetText(row[field], field.endsWith('_tokens'))))])
 }
 
@@ -262,14 +259,6 @@ async function hyparquetRows(bytes: Buffer): Promise<Record<string, unknown>[]> 
     if (!isWhole) throw new Error('the columns are not those of the schema')
   }
   return parquetReadObjects({ file, compressors, columns })
-}
-
-function arrowRows(bytes: Buffer): Record<string, unknown>[] {
-  const rows = tableFromIPC(readWithArrow(new Uint8Array(bytes)).intoIPCStream()).toArray()
-  return rows.map((row) => {
-    const timestamp = typeof row.timestamp === 'number' ? new Date(row.timestamp) : row.timestamp
-    return { ...row.toJSON(), timestamp }
-  })
 }
 
 function parquetText(value: unknown, isCount: boolean): string {

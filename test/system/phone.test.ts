@@ -51,7 +51,7 @@ test('the overview is a few screens tall', async (context) => {
   expect(Number(height)).toBeLessThanOrEqual(MOST_SCREENS * VIEWPORT.height)
 })
 
-test.for(['index.html', 'leaderboards/week.html', 'sql.html', 'models.html', 'coverage.html', 'changelog.html'])(
+test.for(['index.html', 'leaderboards/week.html', 'models.html', 'coverage.html', 'changelog.html'])(
   'links and buttons of %s are large enough or far enough apart',
   async (path, context) => expect(await smallTargets(await openOn(context, path))).toEqual([]),
 )

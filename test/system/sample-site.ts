@@ -94,7 +94,6 @@ export async function pagesOf(publicDir: string): Promise<string[]> {
   const top = [
     'index.html',
     'explore.html',
-    'sql.html',
     'models.html',
     'coverage.html',
     'changelog.html',

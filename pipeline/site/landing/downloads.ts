@@ -4,10 +4,10 @@ import { prose } from '../../base/prose.ts'
 import { type Html, html } from '../../contract/html.ts'
 import { DATASET_PATH } from '../../contract/manifest.ts'
 import { HISTORY_FILES, HISTORY_PATHS, LATEST_PATH, POINTER_PATH } from '../../contract/published-paths.ts'
+import { siteUrl } from '../../contract/site-url.ts'
 import type { FileDescription } from '../../release/documents/files.ts'
 import { bytesElement, folded, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
-import { SQL_PATH } from '../sql/page.ts'
 
 const HASH_SHOWN = 12
 
@@ -27,11 +27,11 @@ ${folded(`All ${dataset.files.length} files of the newest release`, html`${scrol
 }
 
 /** The addresses that stay the same from release to release. */
-function addresses({ tables, end_date }: SiteFacts['dataset']): Html {
+function addresses({ tables, end_date, publisher }: SiteFacts['dataset']): Html {
   const link = (path: string, text = path) => html`<a href="${path}">${text}</a>`
   const latest = (file: string) => link(`${LATEST_PATH}/${file}`, `latest/${file}`)
   const periods = html`<li>Weeks and months, which are tables of their own: ${latest('rankings-weekly.csv')}, ${latest('rankings-monthly.csv')}</li>\n`
-  return html`<p>You can also <a href="${SQL_PATH}">ask all tables in SQL</a>, in your browser.</p>
+  return html`<p>To ask in SQL, paste this into <a href="https://duckdb.org">DuckDB</a>: <code>FROM '${siteUrl(publisher, `${LATEST_PATH}/rankings-daily.parquet`)}';</code></p>
 <p>These addresses stay the same:</p>
 <ul>
 <li>The newest release: ${latest('rankings-daily.parquet')}, ${latest('rankings-daily.csv')}; its name is in ${link(POINTER_PATH, 'latest.json')}</li>

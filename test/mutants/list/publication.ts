@@ -365,14 +365,6 @@ export const publication: Mutant[] = [
     tests: ['test/publication/periods.test.ts'],
   },
   {
-    name: 'any-gzip-will-do',
-    promise: '`make verify` names a file of the SQL console that holds something else.',
-    file: 'pipeline/publication/codings.ts',
-    find: "return holds(one, 'gzip', gunzipSync(other))",
-    replace: "return holds(other, 'gzip', gunzipSync(other)) && one.length > 0",
-    tests: ['test/site/sql.test.ts'],
-  },
-  {
     name: 'time-stamp-of-other-bytes',
     promise: 'A time stamp is taken only if it is of the bytes that were published.',
     file: 'pipeline/publication/time-stamp.ts',

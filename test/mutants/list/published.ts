@@ -321,12 +321,4 @@ export const published: Mutant[] = [
     replace: '`rankings-daily_${start_date}_${end_date}`',
     tests: ['test/server/exchanges.test.ts'],
   },
-  {
-    name: 'worker-with-a-network',
-    promise: "DuckDB's worker of the SQL console can load nothing from any host.",
-    file: 'server/published/static-answers.ts',
-    find: 'connect-src blob:',
-    replace: 'connect-src *',
-    tests: ['test/server/routes/page-files.test.ts'],
-  },
 ]

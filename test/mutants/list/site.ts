@@ -58,15 +58,6 @@ export const site: Mutant[] = [
     tests: ['test/publication/catalog.test.ts'],
   },
   {
-    name: 'free-variants-left-out',
-    promise: 'The SQL console asks the queries of docs/analyses.md, whose answers are tested.',
-    file: 'pipeline/site/sql/questions.sql',
-    find: 'sum(total_tokens) AS at_least,\n    sum(total_tokens) FILTER (NOT contains',
-    replace:
-      "sum(total_tokens) FILTER (NOT contains(model_permaslug, ':')) AS at_least,\n    sum(total_tokens) FILTER (NOT contains",
-    tests: ['test/site/sql.test.ts'],
-  },
-  {
     name: 'two-models-one-page',
     promise: 'Every slug has a page of its own on any file system, also where case does not matter.',
     file: 'pipeline/site/model-path.ts',
@@ -137,30 +128,6 @@ export const site: Mutant[] = [
     find: 'keyOf(withoutBigInts(shown))',
     replace: 'keyOf(withoutBigInts({ ...shown, months: [] }))',
     tests: ['test/site/models.test.ts'],
-  },
-  {
-    name: 'null-is-an-empty-text',
-    promise: 'The SQL console tells NULL from an empty text.',
-    file: 'pipeline/site/browser/sql/cells.ts',
-    find: 'end === undefined ? null :',
-    replace: "end === undefined ? '' :",
-    tests: ['test/site/browser/sql.test.ts'],
-  },
-  {
-    name: 'lines-of-wrapped-questions',
-    promise: 'Errors of DuckDB name the line of the question as a person wrote it.',
-    file: 'pipeline/site/browser/sql/script.ts',
-    find: 'Number(line) - 1',
-    replace: 'Number(line)',
-    tests: ['test/site/browser/sql.test.ts'],
-  },
-  {
-    name: 'sums-of-equal-dates',
-    promise: 'The chart of an answer adds no rows up: their numbers may be means or shares.',
-    file: 'pipeline/site/browser/sql/answer-chart.ts',
-    find: '.size < rows.length)',
-    replace: '.size < 0)',
-    tests: ['test/site/browser/sql.test.ts'],
   },
   {
     name: 'integrity-of-another-text',

@@ -1,5 +1,5 @@
 /** Which form of a page the server sends to whom, that it sends none of another text, and the policies that bind it. */
-import { mkdir, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
@@ -90,16 +90,4 @@ test('other sites may show embed.html in a frame, and no other page', async () =
   expect(await policyOf('embed.html')).toContain('frame-ancestors *;')
   expect(await policyOf('index.html')).toContain("frame-ancestors 'self';")
   expect(await policyOf('embed.html')).toContain("default-src 'self';")
-})
-
-test("DuckDB's worker may run WebAssembly, and load nothing but what its page hands to it", async () => {
-  const publicDir = await temporaryFolder()
-  await mkdir(join(publicDir, 'assets'))
-  for (const name of ['duckdb-0123456789abcdef.js', 'explore-0123456789abcdef.js'])
-    await writeFile(join(publicDir, 'assets', name), 'postMessage(1)')
-  const { app } = await testApp({ publicDir })
-  const policyOf = async (name: string) =>
-    (await app.inject(`/assets/${name}-0123456789abcdef.js`)).headers['content-security-policy']
-  expect(await policyOf('duckdb')).toBe("default-src 'none'; script-src 'wasm-unsafe-eval'; connect-src blob:")
-  expect(await policyOf('explore')).toBeUndefined()
 })
