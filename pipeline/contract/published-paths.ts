@@ -86,7 +86,6 @@ export const PAGE_FOLDERS = [
   'authors',
   'leaderboards',
   'days',
-  'pictures',
   'coverage',
   'changelog',
 ] as const

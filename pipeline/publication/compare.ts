@@ -59,7 +59,6 @@ export async function faultOf(
   const found = await readIfAny(place)
   const expected = Buffer.from(text())
   if (found?.equals(expected)) return faultOfCodings(root, path, found)
-  // Another machine may have compressed the same bytes otherwise.
   if (found === undefined) return isOptional === true ? undefined : { path, error: missing(place) }
   const error = new BuildError(`${place} does not say what follows from the releases; make build restores it`)
   return { path, error }

@@ -10,7 +10,6 @@ import { type KnownFacts, readFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
 import { strayFiles } from './compare.ts'
 import type { NextTree } from './next-tree.ts'
-import { arePicturesStanding, drawChanged } from './pictures.ts'
 import type { PublishedPage } from './publication.ts'
 import { areStanding, noteRendered, type Rendered, readRendered, sortAssets, standingPages } from './rendered.ts'
 
@@ -35,31 +34,26 @@ export async function renderChanged(
   const previous = await readRendered(stateDir)
   if (previous?.source === source && (await areStanding(publicDir, previous, Object.keys(previous.pages)))) {
     const [ranking] = (await standingPages(publicDir, previous, [API_FILES.rankings_daily])) ?? []
-    if (ranking !== undefined && (await arePicturesStanding(tree.folder)))
-      return { pages: [], ranking, note: async () => {} }
+    if (ranking !== undefined) return { pages: [], ranking, note: async () => {} }
   }
   const { rows, periods } = await tree.load(known.manifest.release, database)
   const ranking = renderRankingsDaily(rows, known.manifest)
   const { scripts, bundle } = await scriptsFor(publicDir, previous)
   // Loaded only by builds that render.
   const { renderSite } = await import('../site/render.ts')
-  const { linkPictures } = await import('../site/pictures.ts')
+  const { CARD } = await import('../site/assets.ts')
   const facts = await readFacts((each) => tree.rootOf(each), { ...known, rows, periods }, database)
-  const all: PublishedPage[] = renderSite(facts, bundle)
-  const { drawings, note: notePictures } = await drawChanged(tree.folder, linkPictures(facts))
+  const all: PublishedPage[] = [...renderSite(facts, bundle), CARD]
   // Assets of the previous pages stay, because some may be open or cached.
   const { retired, outdated } = sortAssets(previous, all)
-  const stray = await strayFiles(publicDir, PAGE_FOLDERS, [...all, ...drawings])
+  const stray = await strayFiles(publicDir, PAGE_FOLDERS, all)
   for (const each of [...stray, ...outdated, ...outdated.flatMap(codedPaths)]) await tree.remove(each, 'leftovers')
   const standing =
     tree.isNewChain || previous === undefined ? new Map() : await unchangedPages(publicDir, previous, all)
   const pages = all.filter(({ path }) => !standing.has(path))
   const made = { source, code: hashOfCode(), scripts, retired }
-  const note = async () => {
-    await noteRendered(tree.folder, made, { pages: [...pages, ranking], standing })
-    await notePictures()
-  }
-  return { pages: [...pages, ...drawings], ranking, note }
+  const note = () => noteRendered(tree.folder, made, { pages: [...pages, ranking], standing })
+  return { pages, ranking, note }
 }
 
 /** The pages that are published and have the key that they were rendered by. The key has all but the code. */

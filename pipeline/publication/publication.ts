@@ -62,7 +62,7 @@ export interface Entry {
   isOptional?: boolean
 }
 
-/** A page or a picture for links. */
+/** A page, or the card for links. */
 export interface PublishedPage {
   path: string
   text: string | Buffer

@@ -34,13 +34,12 @@ import { currentEntry, publishedFolders, readIndex, unlistedReleases } from '../
 import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { type LoadedRelease, verifyEntry, verifyRelease } from '../release/verify.ts'
 import { renderRankingsDaily } from '../site/api.ts'
+import { CARD } from '../site/assets.ts'
 import { bundleBrowser } from '../site/bundle.ts'
 import { readFacts, type SiteFacts } from '../site/facts.ts'
 import type { Page } from '../site/layout.ts'
-import { linkPictures } from '../site/pictures.ts'
 import { renderSite } from '../site/render.ts'
 import { faultOf, missing, strayFiles, verifyFile } from './compare.ts'
-import { drawn } from './pictures.ts'
 import { isSwitching } from './public-folder.ts'
 import { type Facts, needsHistory, type PublishedPage, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
@@ -148,7 +147,7 @@ async function verifyAll(
 }
 
 async function renderPages(facts: SiteFacts): Promise<PublishedPage[]> {
-  return [...renderSite(facts, await bundleBrowser()), ...(await drawn(linkPictures(facts)))]
+  return [...renderSite(facts, await bundleBrowser()), CARD]
 }
 
 function filesOf(index: ReleaseIndex, manifests: ReadonlyMap<ReleaseName, Manifest>): number {

@@ -4,6 +4,10 @@ import { GROUND, paletteCss, SERIES } from './palette.ts'
 
 const RULES = readFileSync(new URL('./site.css', import.meta.url), 'utf8')
 
+/** What services show beside a link to any page. It has no numbers, so it never changes. */
+export const CARD = { path: 'assets/card.png', text: readFileSync(new URL('./card.png', import.meta.url)) }
+export const CARD_SIZE = { width: 1200, height: 630 }
+
 /** The stylesheet and the icon that all pages load. */
 export function renderAssets(): Page[] {
   return [

@@ -10,7 +10,6 @@ import { hero } from './landing/key-facts.ts'
 import { rankingSection } from './landing/ranking.ts'
 import { recentSection } from './landing/recent-table.ts'
 import { type Page, renderPage } from './layout.ts'
-import { overviewLink } from './picture/link.ts'
 import { recentDays, restatedDates } from './recent.ts'
 
 export interface LandingParts {
@@ -34,8 +33,7 @@ ${sections.map(({ id, name }) => html`<li><a href="#${id}">${name}</a></li>\n`)}
 </nav>
 ${sections.map(({ content }) => content)}`
   const page = { path: 'index.html', title: dataset.publisher.title, description: dataset.description, main }
-  const picture = overviewLink(facts.manifest)
-  return renderPage({ ...page, head: headOf(facts, copyScript), picture }, facts.manifest)
+  return renderPage({ ...page, head: headOf(facts, copyScript) }, facts.manifest)
 }
 
 /** An empty one is not shown. */

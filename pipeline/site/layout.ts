@@ -2,8 +2,9 @@ import { type Html, html } from '../contract/html.ts'
 import type { Manifest } from '../contract/manifest.ts'
 import { siteUrl } from '../contract/site-url.ts'
 import { SYNTHETIC_NOTICE } from '../release/documents/describe.ts'
+import { hasOwnUrl } from '../release/publisher.ts'
+import { CARD, CARD_SIZE } from './assets.ts'
 import { hasWeek } from './leaderboard-period.ts'
-import { cardLink, PICTURE_SIZE, type PictureLink, pictureUrl } from './picture/link.ts'
 
 export interface Page {
   path: string
@@ -20,8 +21,6 @@ export interface PageContent {
   description: string
   head?: Html
   main: Html
-  /** What services show beside a link; by default a card without numbers. */
-  picture?: PictureLink
 }
 
 export type Masthead = Pick<Manifest, 'publisher' | 'synthetic' | 'license' | 'tables' | 'end_date'>
@@ -64,7 +63,7 @@ ${body}</body>
 
 /** The canonical URL is the publisher's, even in copies. */
 function headOf(content: PageContent, masthead: Masthead): Html {
-  const { path, title, description, head, picture, root = rootFrom(path) } = content
+  const { path, title, description, head, root = rootFrom(path) } = content
   const { publisher } = masthead
   const address = siteUrl(publisher, path.replace(/(^|\/)index\.html$/, '$1'))
   const whole = title === publisher.title ? title : `${title} · ${publisher.title}`
@@ -76,22 +75,21 @@ function headOf(content: PageContent, masthead: Masthead): Html {
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${description}">
 <meta property="og:url" content="${address}">
-${pictureTags(picture, masthead)}<link rel="icon" type="image/svg+xml" href="${root}assets/icon.svg">
+${cardTags(masthead)}<link rel="icon" type="image/svg+xml" href="${root}assets/icon.svg">
 <link rel="stylesheet" href="${root}assets/site.css">
 <link rel="alternate" type="application/atom+xml" title="${publisher.title}" href="${root}feed.atom">
 <link rel="alternate" type="application/feed+json" title="${publisher.title}" href="${root}feed.json">
 ${head ?? html``}`
 }
 
-function pictureTags(picture: PictureLink | undefined, masthead: Masthead): Html {
-  const link = picture ?? cardLink(masthead)
-  const url = pictureUrl(link, masthead)
-  if (url === undefined) return html`<meta name="twitter:card" content="summary">\n`
-  return html`<meta property="og:image" content="${url}">
+/** Services take whole addresses alone, so there is no card without an address of the publisher. */
+function cardTags({ publisher }: Masthead): Html {
+  if (!hasOwnUrl(publisher)) return html`<meta name="twitter:card" content="summary">\n`
+  return html`<meta property="og:image" content="${siteUrl(publisher, CARD.path)}">
 <meta property="og:image:type" content="image/png">
-<meta property="og:image:width" content="${PICTURE_SIZE.width}">
-<meta property="og:image:height" content="${PICTURE_SIZE.height}">
-<meta property="og:image:alt" content="${link.alt}">
+<meta property="og:image:width" content="${CARD_SIZE.width}">
+<meta property="og:image:height" content="${CARD_SIZE.height}">
+<meta property="og:image:alt" content="${publisher.title}, published by ${publisher.name}">
 <meta name="twitter:card" content="summary_large_image">
 `
 }

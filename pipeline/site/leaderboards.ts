@@ -9,7 +9,6 @@ import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage } from './layout.ts'
 import { aboutPeriod, newestPeriod, type Period, runningPeriod } from './leaderboard-period.ts'
 import { authorsTable, familiesTable, modelsTable, type Ranking } from './leaderboard-sections.ts'
-import { boardLink } from './picture/link.ts'
 import { allTimeRows } from './totals.ts'
 
 const NAMES = { daily: 'Day', weekly: 'Week', monthly: 'Month' } as const satisfies Record<Table, string>
@@ -87,8 +86,7 @@ ${modelsTable(rankingOf('Models'), facts)}</section>
 ${familiesTable(rankingOf('Families'), facts)}</section>
 ${hasAuthors ? authorsSection(rankingOf('Authors'), facts, outside) : html``}`
   const description = `Models, families and authors by tokens, ${when}: rank, places moved, share and change.`
-  const picture = boardLink(period?.table ?? 'all', facts.manifest)
-  return renderPage({ path, title: `${title}, ${when}`, description, main, picture }, facts.manifest)
+  return renderPage({ path, title: `${title}, ${when}`, description, main }, facts.manifest)
 }
 
 function authorsSection(ranking: Ranking, facts: SiteFacts, outside: string): Html {

@@ -107,7 +107,6 @@ describe('a plan', () => {
       `${DATASET}/daily/2025-03-10/r2.csv`,
       `${DATASET}/monthly/2025-03/r2.csv`,
       'models/b.html',
-      'pictures/b.png',
     ]
     const plan = await planOf([], [...paths, 'notes.html'], [releaseEntry('2025-03-10', { status })])
     expect(plan.withdrawn).toEqual(isGone ? paths.toSorted() : [])

@@ -18,14 +18,6 @@ export const site: Mutant[] = [
     tests: ['test/publication/catalog.test.ts'],
   },
   {
-    name: 'pictures-without-text',
-    promise: 'Pictures for links have text. The renderer silently ignores WOFF fonts, so they are unpacked.',
-    file: 'pipeline/site/picture/draw.ts',
-    find: 'ttfOf(await readFile(join(FOLDER, `${name}.woff`)))',
-    replace: 'await readFile(join(FOLDER, `${name}.woff`))',
-    tests: ['test/site/pictures.test.ts'],
-  },
-  {
     name: 'quotes-in-attributes',
     promise: 'Names are data everywhere: they add no tag and no quote to any page.',
     file: 'pipeline/contract/html.ts',
