@@ -49,12 +49,6 @@ export const PipelineSettings = z.object({
     .max(3650, { error: 'must be 3650 or less' })
     .default(30)
     .describe('How many days a signature lasts. When half of them are over, the next build renews it.'),
-  TSA_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an http(s) URL, such as https://tsa.example.org/tsr' })
-    .optional()
-    .describe(
-      'The address of a time-stamping authority (RFC 3161), with user and password if it wants them. It is sent a hash of `site.json`, and answers with a signed proof of when that file existed.',
-    ),
   NOTIFY_URL: z
     .url({
       protocol: /^https?$/,
@@ -141,8 +135,6 @@ export interface PipelineConfig {
   signingKeyFile?: string | undefined
   /** Days that a signature lasts. */
   signatureDays?: number
-  /** The address of a time-stamping authority, which may contain secrets. */
-  tsaUrl?: string | undefined
   /** Where each build posts what there is to tell. Secret. */
   notifyUrl?: string | undefined
   /** Where each build writes metrics about itself. */
@@ -170,7 +162,6 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     DEPOSIT_TOKEN_FILE,
     SIGNING_KEY_FILE,
     SIGNATURE_DAYS,
-    TSA_URL,
     NOTIFY_URL,
     METRICS_FILE,
     ...login
@@ -189,7 +180,6 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     ...(DEPOSIT_TOKEN_FILE !== undefined && { depositTokenFile: DEPOSIT_TOKEN_FILE }),
     ...(SIGNING_KEY_FILE !== undefined && { signingKeyFile: SIGNING_KEY_FILE }),
     signatureDays: SIGNATURE_DAYS,
-    ...(TSA_URL !== undefined && { tsaUrl: TSA_URL }),
     ...(NOTIFY_URL !== undefined && { notifyUrl: NOTIFY_URL }),
     ...(METRICS_FILE !== undefined && { metricsFile: METRICS_FILE }),
     memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),

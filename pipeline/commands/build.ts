@@ -39,7 +39,7 @@ export const build = new Command('build')
     'after',
     `
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, ENGINE, CLICKHOUSE_USER,
-CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE, SIGNING_KEY_FILE, SIGNATURE_DAYS, TSA_URL, METRICS_FILE,
+CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE, SIGNING_KEY_FILE, SIGNATURE_DAYS, METRICS_FILE,
 NOTIFY_URL. SOURCES defaults to DATA_DIR/sources.json. Where it is unset and that file does not exist, a synthetic sample is built.
 A release of your own logs needs DATA_DIR/publisher.json. Each build notes what became of it in
 DATA_DIR/state/build-outcome.json.`,

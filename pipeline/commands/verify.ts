@@ -159,8 +159,7 @@ const TRUSTED = {
 }
 
 function describeSignature(signature: SignatureSummary, pinned: Pinned): string[] {
-  const { signed_by, issued, expires, stamped, stale, files, unsigned_releases, taken_as_given, not_compared } =
-    signature
+  const { signed_by, issued, expires, stale, files, unsigned_releases, taken_as_given, not_compared } = signature
   const given =
     taken_as_given === 0
       ? []
@@ -169,7 +168,6 @@ function describeSignature(signature: SignatureSummary, pinned: Pinned): string[
   return [
     `signed by ${signed_by} at ${issued}, good until ${expires}, with ${counted(files, 'file')}\n`,
     ...(pinned === null ? [] : [`  ${TRUSTED[pinned]}\n`]),
-    ...(stamped === null ? [] : [`stamped at ${stamped}, as the authority says; openssl checks the authority\n`]),
     ...(stale ? [`stale: it was good until ${expires}; there may be newer releases elsewhere\n`] : []),
     ...(unsigned_releases === 0 ? [] : [`unsigned when made: ${counted(unsigned_releases, 'release')}\n`]),
     ...given,

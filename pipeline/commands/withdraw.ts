@@ -34,7 +34,7 @@ the other published rows takes their place. Later builds leave these dates out f
 Whoever has an old copy can compute the difference between it and dates that are published again: what the customer had,
 and every other change since then, such as another opt-out or late logs.
 
-Settings (environment): DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, SIGNING_KEY_FILE, SIGNATURE_DAYS, TSA_URL.`,
+Settings (environment): DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, SIGNING_KEY_FILE, SIGNATURE_DAYS.`,
   )
   .action(async (release, { reason, dates, wait, republish = false, dryRun = false, json = false }) => {
     const work = chooseWork({ release, reason, dates, republish, dryRun })

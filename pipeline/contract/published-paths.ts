@@ -44,7 +44,6 @@ export const CATALOG_FILE = 'catalog.json'
 export const SIGNED_LIST = 'SHA256SUMS'
 export const SIGNED_SITE = 'site.json'
 export const SIGNATURE_ENDING = '.sig'
-export const TIME_STAMP_FILE = `${SIGNED_SITE}.tsr`
 /** The keys that may sign, for `ssh-keygen -Y verify`. */
 export const ALLOWED_SIGNERS = 'allowed_signers'
 /** The files that the list cannot have. */
@@ -53,7 +52,6 @@ export const SIGNATURE_FILES = [
   `${SIGNED_LIST}${SIGNATURE_ENDING}`,
   SIGNED_SITE,
   `${SIGNED_SITE}${SIGNATURE_ENDING}`,
-  TIME_STAMP_FILE,
 ] as const
 
 /** Whether a file is one that the signed list cannot have. */
@@ -222,8 +220,6 @@ const MEDIA_TYPES: Record<string, string> = {
   '.sig': 'text/plain; charset=utf-8',
   '.ris': 'application/x-research-info-systems; charset=utf-8',
   '.svg': 'image/svg+xml',
-  // The reply of a time-stamping authority (RFC 3161 §3.4).
-  '.tsr': 'application/timestamp-reply',
   '.txt': 'text/plain; charset=utf-8',
   '.woff2': 'font/woff2',
   '.xml': 'application/xml',

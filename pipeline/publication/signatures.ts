@@ -2,7 +2,6 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { addHours } from 'date-fns/addHours'
 import { readChecksums } from '../base/checksums.ts'
-import { BuildError } from '../base/errors.ts'
 import { readTextIfAny } from '../base/files.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
 import { signerOf, signSsh } from '../base/sshsig.ts'
@@ -15,7 +14,6 @@ import {
   SIGNATURE_FILES,
   SIGNED_LIST,
   SIGNED_SITE,
-  TIME_STAMP_FILE,
 } from '../contract/published-paths.ts'
 import { toTimestamp } from '../contract/ranking.ts'
 import { SIGNATURE_NAMESPACE, SIGNER, SignedSite } from '../contract/site.ts'
@@ -25,7 +23,6 @@ import type { NextTree } from './next-tree.ts'
 import type { PublicFolder } from './public-folder.ts'
 import { listFiles, noteListed } from './signed-list.ts'
 import type { Signing, SigningKey } from './signing.ts'
-import { requestTimeStamp } from './time-stamp.ts'
 
 /**
  * Stages the list of every file and its signatures. Call it when all else is staged. Keeps the published ones if they
@@ -65,10 +62,7 @@ export async function stageSignatures(
   const isKept = standing?.signer === signing.key.public && isToBeKept(standing.site, site, signing)
   const text =
     isKept && standing ? standing.text : toJson(SignedSite.parse({ ...site, ...periodOf(signing, standing?.site) }))
-  if (!isKept) {
-    await sign(tree, SIGNED_SITE, text, signing.key)
-    await stageTimeStamp(tree, Buffer.from(text))
-  }
+  if (!isKept) await sign(tree, SIGNED_SITE, text, signing.key)
   return () => noteListed(tree.folder, list)
 }
 
@@ -108,25 +102,6 @@ async function readStanding(
   const site =
     found !== undefined && isOurs(found.signer) ? SignedSite.safeParse(jsonIfAny(found.text)).data : undefined
   return found && site && { ...found, site }
-}
-
-/** Has an authority stamp `site.json`. Without an answer there is no time stamp: it must not stop a build. */
-async function stageTimeStamp(tree: NextTree, site: Buffer): Promise<void> {
-  const { signing, report } = tree.folder
-  const { tsaUrl, signal } = signing
-  const stamp =
-    tsaUrl === undefined
-      ? undefined
-      : await requestTimeStamp(tsaUrl, site, { signal }).catch((error: unknown) => {
-          if (!(error instanceof BuildError)) throw error
-          report({
-            kind: 'notice',
-            message: `${error.message}; ${SIGNED_SITE} has no time stamp until it is signed again`,
-          })
-          return undefined
-        })
-  if (stamp === undefined) await tree.remove(TIME_STAMP_FILE)
-  else await tree.write(TIME_STAMP_FILE, stamp)
 }
 
 function isToBeKept(standing: SignedSite, site: Omit<SignedSite, 'issued' | 'expires'>, { at }: Signing): boolean {

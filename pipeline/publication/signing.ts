@@ -29,7 +29,6 @@ export interface Signing {
   rotateWith: PrivateKey | undefined
   /** What the maintainer accepts: see `--accept`. */
   accepted: readonly string[]
-  tsaUrl: string | undefined
   signal: AbortSignal
 }
 
@@ -49,7 +48,7 @@ export const RECOVERY_LINE = 'recovery: '
 
 /** Reads the keys that the settings and options name. Throws `CliError` for a file that is no such key, or is published. */
 export async function openSigning(
-  config: Pick<PipelineConfig, 'publicDir' | 'signingKeyFile' | 'signatureDays' | 'tsaUrl'>,
+  config: Pick<PipelineConfig, 'publicDir' | 'signingKeyFile' | 'signatureDays'>,
   {
     at,
     signal,
@@ -60,13 +59,13 @@ export async function openSigning(
     rotateWith?: string | undefined
   },
 ): Promise<Signing> {
-  const { signingKeyFile, signatureDays: days = SIGNATURE_DAYS, tsaUrl, publicDir } = config
+  const { signingKeyFile, signatureDays: days = SIGNATURE_DAYS, publicDir } = config
   if (rotateWith !== undefined && signingKeyFile === undefined) {
     throw new CliError('--rotate-with names the key that signs for a new one: set SIGNING_KEY_FILE to the new one')
   }
   const key = signingKeyFile === undefined ? undefined : await readSigningKey(signingKeyFile, publicDir)
   const signer = rotateWith === undefined ? undefined : await readSigningKey(rotateWith, publicDir)
-  return { at, days, key, rotateWith: signer, accepted, tsaUrl, signal }
+  return { at, days, key, rotateWith: signer, accepted, signal }
 }
 
 async function readSigningKey(path: string, publicDir: string): Promise<SigningKey> {

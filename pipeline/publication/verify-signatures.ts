@@ -1,25 +1,17 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
-import { readIfAny, readTextIfAny, statsIfAny } from '../base/files.ts'
+import { readTextIfAny, statsIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { fingerprintOf } from '../base/sshsig.ts'
 import type { EventChain } from '../contract/events.ts'
 import { isErased, type ReleaseIndex, type ReleaseName } from '../contract/manifest.ts'
-import {
-  ALLOWED_SIGNERS,
-  EVENTS_PATH,
-  SIGNATURE_FILES,
-  SIGNED_LIST,
-  SIGNED_SITE,
-  TIME_STAMP_FILE,
-} from '../contract/published-paths.ts'
+import { ALLOWED_SIGNERS, EVENTS_PATH, SIGNATURE_FILES, SIGNED_LIST, SIGNED_SITE } from '../contract/published-paths.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { SignedSite } from '../contract/site.ts'
 import { type KeysInForce, keysInForce, keysWith, readEvents, verifyEvents } from '../release/events.ts'
 import { missing } from './compare.ts'
 import { allowedSigners, readSigned } from './signatures.ts'
-import { readTimeStamp } from './time-stamp.ts'
 import { type Pin, signingKeys, type Trust, verifyTrust } from './trust.ts'
 import { parseList, verifyListed } from './verify-listed.ts'
 
@@ -30,8 +22,6 @@ export interface SignatureSummary {
   issued: Timestamp | null
   /** After this time the publisher should have renewed the signature: the copy is stale. */
   expires: Timestamp | null
-  /** When an authority stamped the signed site, as it says itself. Its own signature is not checked. */
-  stamped: string | null
   stale: boolean
   /** The number of files that were compared with the signed list. */
   files: number
@@ -93,7 +83,6 @@ export async function verifySignatures(
   const summary = {
     signed_by: fingerprintOf(signer),
     ...{ issued, expires, stale, taken_as_given, not_compared },
-    stamped: await readStamp(root),
     files: list.size - not_compared.length,
     unsigned_releases: unsignedReleases(events),
   }
@@ -101,7 +90,7 @@ export async function verifySignatures(
 }
 
 const UNSIGNED = {
-  ...{ signed_by: null, issued: null, expires: null, stamped: null },
+  ...{ signed_by: null, issued: null, expires: null },
   ...{ stale: false, files: 0, not_compared: [] },
 }
 
@@ -164,17 +153,6 @@ async function verifyAllowedSigners(root: string, keys: KeysInForce): Promise<vo
   const path = join(root, ALLOWED_SIGNERS)
   if ((await readTextIfAny(path)) === allowedSigners(keys)) return
   throw new BuildError(`${path} does not have the keys that ${EVENTS_PATH} says are in force`)
-}
-
-async function readStamp(root: string): Promise<string | null> {
-  const path = join(root, TIME_STAMP_FILE)
-  const stamp = await readIfAny(path)
-  if (stamp === undefined) return null
-  try {
-    return readTimeStamp(stamp, (await readIfAny(join(root, SIGNED_SITE))) ?? Buffer.alloc(0)).at
-  } catch (error) {
-    throw error instanceof BuildError ? new BuildError(`${path}: ${error.message}`) : error
-  }
 }
 
 /** The releases before the first key, and those made while signing was stopped. */

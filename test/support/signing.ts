@@ -10,7 +10,7 @@ import { datasetFolder, sha256, snapshotTree, type Workspace } from './pipeline.
 
 /** A folder without a signing key. */
 export function unsigned(at: Timestamp, signal: AbortSignal): Signing {
-  return { at, signal, days: 30, key: undefined, rotateWith: undefined, accepted: [], tsaUrl: undefined }
+  return { at, signal, days: 30, key: undefined, rotateWith: undefined, accepted: [] }
 }
 
 export interface TestKey {
@@ -60,7 +60,7 @@ export async function published({ publicDir }: Pick<Workspace, 'publicDir'>): Pr
   return Object.fromEntries(all.filter(([path]) => !path.split('/').some((name) => name.startsWith('.'))))
 }
 
-const NOT_LISTED = ['SHA256SUMS', 'SHA256SUMS.sig', 'site.json', 'site.json.sig', 'site.json.tsr']
+const NOT_LISTED = ['SHA256SUMS', 'SHA256SUMS.sig', 'site.json', 'site.json.sig']
 
 /** The hash of every file, `latest` followed, as a line of `sha256sum`. */
 export async function walk(root: string): Promise<string[]> {
