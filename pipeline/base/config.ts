@@ -49,23 +49,6 @@ export const PipelineSettings = z.object({
     .max(3650, { error: 'must be 3650 or less' })
     .default(30)
     .describe('How many days a signature lasts. When half of them are over, the next build renews it.'),
-  NOTIFY_URL: z
-    .url({
-      protocol: /^https?$/,
-      error:
-        'must be an http(s) URL, such as https://ntfy.example.org/topic, not what it is; it is not shown, as it may be secret',
-    })
-    .optional()
-    .describe(
-      'Where each build posts [what there is to tell](operations.md#notifications): a new release, new warnings, that a check blocks it, that it failed. It may contain a user and password. Keep it secret.',
-    ),
-  METRICS_FILE: z
-    .string()
-    .regex(/\.prom$/, { error: 'must end in .prom' })
-    .optional()
-    .describe(
-      'Where each build writes [metrics about itself](operations.md#metrics-of-builds) for the textfile collector of node_exporter. The name ends in `.prom`, and the folder must exist. It must not lie in `PUBLIC_DIR`: it names your sources.',
-    ),
 })
 
 /** The settings of `publish`, named as other programs for buckets name them. */
@@ -136,9 +119,7 @@ export interface PipelineConfig {
   /** Days that a signature lasts. */
   signatureDays?: number
   /** Where each build posts what there is to tell. Secret. */
-  notifyUrl?: string | undefined
   /** Where each build writes metrics about itself. */
-  metricsFile?: string | undefined
   /** DuckDB's threads, by default one per core. Results do not depend on it. */
   threads?: number
 }
@@ -162,8 +143,6 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     DEPOSIT_TOKEN_FILE,
     SIGNING_KEY_FILE,
     SIGNATURE_DAYS,
-    NOTIFY_URL,
-    METRICS_FILE,
     ...login
   } = parseNamed(PipelineSettings, given)
   const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE } = login
@@ -180,8 +159,6 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     ...(DEPOSIT_TOKEN_FILE !== undefined && { depositTokenFile: DEPOSIT_TOKEN_FILE }),
     ...(SIGNING_KEY_FILE !== undefined && { signingKeyFile: SIGNING_KEY_FILE }),
     signatureDays: SIGNATURE_DAYS,
-    ...(NOTIFY_URL !== undefined && { notifyUrl: NOTIFY_URL }),
-    ...(METRICS_FILE !== undefined && { metricsFile: METRICS_FILE }),
     memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),
   }
 }

@@ -1,14 +1,11 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { PrintedError } from '../base/failure.ts'
 import { parseFlag } from '../base/json.ts'
 import type { BuildOptions } from '../build.ts'
 import { RESTATEMENT_REASONS } from '../contract/reason.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import { type BuildRecord, recordBuild } from '../operation/record-build.ts'
-import { notify } from './notify.ts'
-import { printError } from './print-error.ts'
+import { recordBuild } from '../operation/record-build.ts'
 import { say } from './say.ts'
 import { describeSummary } from './summary.ts'
 import { runLocked, WAIT } from './wait.ts'
@@ -39,8 +36,7 @@ export const build = new Command('build')
     'after',
     `
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, ENGINE, CLICKHOUSE_USER,
-CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE, SIGNING_KEY_FILE, SIGNATURE_DAYS, METRICS_FILE,
-NOTIFY_URL. SOURCES defaults to DATA_DIR/sources.json. Where it is unset and that file does not exist, a synthetic sample is built.
+CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE, SIGNING_KEY_FILE, SIGNATURE_DAYS. SOURCES defaults to DATA_DIR/sources.json. Where it is unset and that file does not exist, a synthetic sample is built.
 A release of your own logs needs DATA_DIR/publisher.json. Each build notes what became of it in
 DATA_DIR/state/build-outcome.json.`,
   )
@@ -57,32 +53,18 @@ function collectDate(text: string, dates: readonly UtcDate[] = []): UtcDate[] {
   return [...dates, parseFlag('--reread', UtcDate, text)]
 }
 
-/**
- * Builds with the settings of the environment. Progress and the summary go to stderr. NOTIFY_URL is told in the end, when
- * the lock is free and the result is known.
- */
+/** Builds with the settings of the environment. Progress and the summary go to stderr. */
 export async function runBuild({
   json,
   wait,
   ...options
 }: BuildOptions & { json: boolean; wait: number }): Promise<void> {
   const config = readPipelineConfig()
-  const records: BuildRecord[] = []
-  const tell = () => notify(config, records.at(-1), say)
-  try {
-    const summary = await runLocked(wait, async (effects) => {
-      const module = await import('../build.ts')
-      const work = (observed: Effects) => module.build(config, observed, options)
-      return options.dryRun === true
-        ? work(effects)
-        : recordBuild(config, effects, work, (record) => records.push(record))
-    })
-    say(describeSummary(summary))
-    if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
-  } catch (error) {
-    printError(error)
-    await tell()
-    throw new PrintedError(error)
-  }
-  await tell()
+  const summary = await runLocked(wait, async (effects) => {
+    const module = await import('../build.ts')
+    const work = (observed: Effects) => module.build(config, observed, options)
+    return options.dryRun === true ? work(effects) : recordBuild(config, effects, work)
+  })
+  say(describeSummary(summary))
+  if (json) process.stdout.write(`${JSON.stringify(summary)}\n`)
 }

@@ -31,7 +31,6 @@ import {
   writeSmallBuild,
 } from '../support/pipeline.ts'
 import { COLUMNS, toCsvText } from '../support/records.ts'
-import { answers, startWebhook } from '../support/webhook.ts'
 
 const ONE = csvOf([['2025-03-02', 'crowd/model-001', 1]])
 
@@ -72,11 +71,8 @@ describe('tokenboard build', () => {
 
   it('prints a summary as one JSON object with --json, as of AS_OF cut to whole seconds', async () => {
     const workspace = await smallWorkspace()
-    const { host, received } = await startWebhook(answers(404))
-    const environment = { AS_OF: '2025-03-10T12:00:00.999Z', NOTIFY_URL: `http://${host}/` }
-    const { code, stdout } = await runBuild(workspace, environment, ['--json'])
+    const { code, stdout } = await runBuild(workspace, { AS_OF: '2025-03-10T12:00:00.999Z' }, ['--json'])
     expect(code).toBe(0)
-    expect(received.map(({ body }) => JSON.parse(body))).toMatchObject([{ event: 'released', rows: 1 }])
     expect(JSON.parse(stdout)).toMatchObject({
       outcome: 'released',
       release: '20250310T120000Z',
@@ -278,16 +274,10 @@ describe('a build that fails', () => {
     await writeInput(workspace, 'sources.json', {
       sources: [{ name: 's', schema: 'canonical', files, visibility: 'public' }],
     })
-    const { host, received } = await startWebhook(answers(404))
-    const environment = { AS_OF: '2025-03-10T13:00:00Z', NOTIFY_URL: `http://${host}/secret` }
-    const { code, stdout, stderr } = await runBuild(workspace, environment)
+    const { code, stdout, stderr } = await runBuild(workspace, { AS_OF: '2025-03-10T13:00:00Z' })
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain('cut off.csv.gz')
     expect(stderr).not.toMatch(/^\s+at /m)
-    expect(stderr).toMatch(/\nwarning: NOTIFY_URL was not told about this build: \S+ answered 404\n$/)
-    expect(received.map(({ body }) => JSON.parse(body))).toMatchObject([
-      { event: 'failed', release: '20250310T120000Z', exit_code: 1 },
-    ])
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
     expect(await readOutcome(workspace)).toMatchObject({
       outcome: 'failed',

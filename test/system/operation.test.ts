@@ -69,9 +69,9 @@ describe('systemd', () => {
     await writeFile(join(dropIns, 'publish.conf'), toBucket)
     const verified = await run('systemd-analyze', ['verify', '--man=no', ...paths], { cwd: folder })
     expect(verified).toEqual({ code: 0, stdout: '', stderr: '' })
-    for (const path of paths.filter((name) => name.endsWith('.service'))) {
+    for (const { name } of units.filter(({ text }) => text.includes('cli.ts'))) {
       // Of 100, in which 0 is a program that can do nothing at all.
-      const words = ['security', '--offline=true', '--threshold=25', path]
+      const words = ['security', '--offline=true', '--threshold=25', join(folder, name)]
       const { code, stdout } = await run('systemd-analyze', words, { cwd: folder })
       expect(code, stdout).toBe(0)
     }
@@ -168,6 +168,11 @@ describe('in a fresh clone', () => {
     expect(summary.records).toMatchObject({ rejected: expect.any(Object), withheld: expect.any(Array) })
     const ill = await shell(line, { SOURCES: 'config/none.json' })
     expect(ill.stdout).toMatch(/there is no file/)
+  })
+
+  it('the cron line of the status prints it while the release is late', async () => {
+    const [, line = 'false'] = /^40 3 \* .* && (make status .*)$/m.exec(deployed('deploy/tokenboard.cron')) ?? []
+    expect((await shell(line)).stdout).toContain('stale')
   })
 
   it('the cron line for a bucket reads its key from a file of its own, and prints why it failed', async () => {

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Family } from '../../../server/metrics/families.ts'
 import { serverMetrics } from '../../../server/metrics/server-metrics.ts'
-import { BUILD_METRICS } from '../../support/build-metrics.ts'
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../../..', path), 'utf8')
 
@@ -27,7 +26,7 @@ function namesIn(expressions: string): Set<string> {
   return new Set(found.map((name) => name.replace(/_(bucket|sum|count)$/, '')))
 }
 
-const known = () => new Set([...families.map(({ name }) => name), ...BUILD_METRICS])
+const known = () => new Set(families.map(({ name }) => name))
 
 interface Panel {
   title: string
