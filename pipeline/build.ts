@@ -62,7 +62,6 @@ import { factsOfPublished, type PublishedFacts } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
 import type { Sources } from './raw/sources.ts'
 import { changesSince } from './release/changed-rows.ts'
-import { readConceptDoi, readDeposits } from './release/deposits.ts'
 import {
   type DisclosureSummary,
   disclose,
@@ -71,6 +70,7 @@ import {
   nothingSafe,
 } from './release/disclosed.ts'
 import { type CurrentRelease, type DisclosureControl, openControl, rankingRule } from './release/disclosure-control.ts'
+import { readOwnDois } from './release/dois.ts'
 import { type DraftChanges, describeChanges, type Explanation } from './release/draft-changes.ts'
 import { checkNotBefore, currentEntry, standingReleases } from './release/index.ts'
 import { publicHashes } from './release/input-names.ts'
@@ -192,7 +192,10 @@ export async function build(
     const protection = protectionOf(sources)
     const facts = contributorFacts(sources)
     const control = await openControl(sources.disclosure, { ...kept, protection, facts, current, accepted })
-    const credit = { publisher, conceptDoi: synthetic ? undefined : await readConceptDoi(dataDir) }
+    const credit = {
+      publisher,
+      conceptDoi: synthetic ? undefined : ((await readOwnDois(dataDir))?.concept_doi ?? undefined),
+    }
     const intake = { config, asOf, sources, synthetic, ...credit, reread, control, mayFollowSample: !synthetic }
     const opened = await openEngine(workspace, intake, effects)
     const isPlain = !synthetic && !dryRun && !newChain && control.dates === undefined && accepted.length === 0
@@ -233,7 +236,7 @@ async function readSettings(config: PipelineConfig): Promise<Sources | undefined
     () => namedSources(config),
     () => readPublisher(config.dataDir, true),
     () => embeddingsModels(config.dataDir),
-    () => readDeposits(config.dataDir),
+    () => readOwnDois(config.dataDir),
   ])
   return named
 }

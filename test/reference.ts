@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { BucketSettings, PipelineSettings } from '../pipeline/base/config.ts'
 import { markdownTable } from '../pipeline/base/markdown.ts'
 import { createProgram, EXIT_CODES } from '../pipeline/commands/program.ts'
-import { Deposit, Deposits } from '../pipeline/contract/deposits.ts'
+import { Dois } from '../pipeline/contract/dois.ts'
 import { DATASET_PATH, Publisher } from '../pipeline/contract/manifest.ts'
 import { Model } from '../pipeline/raw/registry.ts'
 import { SourcesFile } from '../pipeline/raw/sources.ts'
@@ -56,11 +56,9 @@ export function renderReference(): string {
     '### The publisher',
     '`DATA_DIR/publisher.json`: a JSON object. The file that comes with the project is a placeholder for the sample.',
     keyTable('key', jsonSchema(Publisher)),
-    '## Files that `make deposit` writes',
-    '`DATA_DIR/deposits.json`, and `DATA_DIR/deposits-trial.json` for a sandbox ([deposits](deposit.md)). A build stops at a faulty one.',
-    keyTable('key', jsonSchema(Deposits)),
-    'An item of `releases`:',
-    keyTable('key', jsonSchema(Deposit)),
+    '### DOIs',
+    '`DATA_DIR/dois.json`, if releases are [deposited](publishing.md#dois).',
+    keyTable('key', jsonSchema(Dois)),
     '## Commands',
     'Each command is a make target of the same name, and `ARGS` goes to it: `make build ARGS="--dry-run --json"`. All take `--help`. Progress and text for people go to stderr, results to stdout.',
     ...createProgram().commands.flatMap((command) => describeCommand(command, '###')),

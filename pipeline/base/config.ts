@@ -36,9 +36,6 @@ export const PipelineSettings = z.object({
   CLICKHOUSE_USER: Setting.meta({ unset: '`default`', description: 'The user of ClickHouse.' }),
   CLICKHOUSE_PASSWORD: Setting.describe('The password of that user.'),
   CLICKHOUSE_PASSWORD_FILE: Setting.describe('The file that holds that password. Set only one of the two.'),
-  DEPOSIT_TOKEN_FILE: Setting.describe(
-    'The file that holds the token of the repository for [deposits](deposit.md). `--token-file` wins.',
-  ),
   SIGNING_KEY_FILE: Setting.describe(
     'The key that [signs](publishing.md#signatures) what is published, as `tokenboard keygen` writes it. It must not lie in `PUBLIC_DIR`.',
   ),
@@ -113,8 +110,6 @@ export interface PipelineConfig {
   clickhouse: ClickHouseLogin
   /** A size as DuckDB reads it, such as `512MiB`. DuckDB spills the rest to disk. */
   memoryLimit: string
-  /** The file with the token of the repository for deposits. */
-  depositTokenFile?: string | undefined
   signingKeyFile?: string | undefined
   /** Days that a signature lasts. */
   signatureDays?: number
@@ -133,18 +128,8 @@ export interface ClickHouseLogin {
 /** Reads the settings; an empty variable counts as unset. Throws `CliError` that lists every wrong setting. */
 export function readPipelineConfig(environment: Record<string, string | undefined> = process.env): PipelineConfig {
   const given = withoutEmpty(environment)
-  const {
-    SOURCES,
-    DATA_DIR,
-    PUBLIC_DIR,
-    AS_OF,
-    ENGINE,
-    MEMORY_LIMIT,
-    DEPOSIT_TOKEN_FILE,
-    SIGNING_KEY_FILE,
-    SIGNATURE_DAYS,
-    ...login
-  } = parseNamed(PipelineSettings, given)
+  const { SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, ENGINE, MEMORY_LIMIT, SIGNING_KEY_FILE, SIGNATURE_DAYS, ...login } =
+    parseNamed(PipelineSettings, given)
   const { CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE } = login
   if (CLICKHOUSE_PASSWORD !== undefined && CLICKHOUSE_PASSWORD_FILE !== undefined) {
     throw new CliError('CLICKHOUSE_PASSWORD and CLICKHOUSE_PASSWORD_FILE are both set; keep one')
@@ -156,7 +141,6 @@ export function readPipelineConfig(environment: Record<string, string | undefine
     asOf: AS_OF,
     engine: ENGINE,
     clickhouse: { user: CLICKHOUSE_USER, password: CLICKHOUSE_PASSWORD, passwordFile: CLICKHOUSE_PASSWORD_FILE },
-    ...(DEPOSIT_TOKEN_FILE !== undefined && { depositTokenFile: DEPOSIT_TOKEN_FILE }),
     ...(SIGNING_KEY_FILE !== undefined && { signingKeyFile: SIGNING_KEY_FILE }),
     signatureDays: SIGNATURE_DAYS,
     memoryLimit: MEMORY_LIMIT ?? defaultMemoryLimit(totalmem(), process.constrainedMemory()),

@@ -5,7 +5,6 @@ import { archive } from './archive.ts'
 import { backup } from './backup.ts'
 import { build } from './build.ts'
 import { catalog } from './catalog.ts'
-import { deposit } from './deposit.ts'
 import { derive } from './derive.ts'
 import { disclosure } from './disclosure.ts'
 import { exportCopy } from './export.ts'
@@ -47,7 +46,6 @@ export function createProgram(): Command {
     withdraw,
     exportCopy,
     publish,
-    deposit,
     status,
     serve,
     verify,

@@ -62,7 +62,7 @@ function chooseWork({ release, reason, dates, republish, dryRun }: Given): Work 
     return async (effects) => {
       const module = await import('../publication/withdraw.ts')
       const summary = await module.withdraw(config, effects, { release, reason, dryRun })
-      return { summary, text: describe(summary) + (await describeDeposits(config, [summary.release])) }
+      return { summary, text: describe(summary) + (await describeDois(config, [summary.release])) }
     }
   }
   if (release !== undefined) throw new CliError('--dates finds the releases itself: give no release with it')
@@ -70,7 +70,7 @@ function chooseWork({ release, reason, dates, republish, dryRun }: Given): Work 
   return async (effects) => {
     const module = await import('../publication/withdraw-dates.ts')
     const summary = await module.withdrawDates(config, effects, { dates, republish, dryRun })
-    return { summary, text: describeDates(summary) + (await describeDeposits(config, summary.releases)) }
+    return { summary, text: describeDates(summary) + (await describeDois(config, summary.releases)) }
   }
 }
 
@@ -117,19 +117,13 @@ const REPUBLISHED =
   'another opt-out or late logs'
 
 /** What a withdrawal does not reach. */
-async function describeDeposits({ dataDir }: PipelineConfig, releases: readonly ReleaseName[]): Promise<string> {
-  const { newestDeposit, readDeposits } = await import('../release/deposits.ts')
-  const deposits = await readDeposits(dataDir)
-  if (deposits === undefined) return ''
-  const { repository, concept_doi } = deposits
-  const [newest = ''] = newestDeposit(deposits) ?? []
+async function describeDois({ dataDir }: PipelineConfig, releases: readonly ReleaseName[]): Promise<string> {
+  const { readOwnDois } = await import('../release/dois.ts')
+  const dois = (await readOwnDois(dataDir))?.releases ?? {}
   const lines = releases.flatMap((release) => {
-    const { state, doi } = deposits.releases[release] ?? {}
-    return state === 'published' ? [`  deposit   doi:${doi} stays at ${repository}; see docs/deposit.md\n`] : []
+    const doi = dois[release]
+    return doi === undefined ? [] : [`  deposit   doi:${doi} stays at its repository; see docs/publishing.md\n`]
   })
-  if (concept_doi !== null && releases.includes(newest)) {
-    lines.push(`  concept   doi:${concept_doi} leads to the record of ${newest} until another release is deposited\n`)
-  }
   return lines.join('')
 }
 

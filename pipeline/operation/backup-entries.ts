@@ -5,9 +5,8 @@ import type { PipelineConfig } from '../base/config.ts'
 import { ifAny, isInside, lstatIfAny, namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { jsonIfAny, withoutMark } from '../base/json.ts'
 import { CATALOGUE_FILE } from '../contract/embeddings-catalogue.ts'
-import { TRIAL_FILE } from '../deposit/state.ts'
+import { DOIS_FILE } from '../contract/published-paths.ts'
 import { PREVIOUS_CHAINS_FOLDER } from '../publication/chosen-chain.ts'
-import { DEPOSITS_FILE } from '../release/deposits.ts'
 import { sourcesPath } from '../rollup/intake.ts'
 
 /** What Tokenboard or its maintainer writes into DATA_DIR and no build can make again. Signing keys are not in it. */
@@ -18,8 +17,7 @@ const KEPT_OF_DATA = [
   PREVIOUS_CHAINS_FOLDER,
   'publisher.json',
   CATALOGUE_FILE,
-  DEPOSITS_FILE,
-  TRIAL_FILE,
+  DOIS_FILE,
 ]
 
 /** Temporary, or copied from a bucket. */

@@ -91,7 +91,7 @@ async function findRunning(
   holderOf: typeof lockHolder,
 ): Promise<LockHolder[] | null> {
   const state = resolve(dataDir, 'state')
-  const locks = [join(state, STATE_FILE), join(resolve(publicDir), '.lock'), join(state, 'deposit.lock')]
+  const locks = [join(state, STATE_FILE), join(resolve(publicDir), '.lock')]
   const holders = await Promise.all(locks.map((path) => holderOf(path)))
   if (holders.includes(undefined)) return null
   const found = holders.filter((holder) => holder !== null && holder !== undefined)

@@ -3,7 +3,7 @@ import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
 import { GENERATOR } from '../base/version.ts'
 import { codedPaths } from '../contract/codings.ts'
-import type { PublishedDois } from '../contract/deposits.ts'
+import type { PublishedDois } from '../contract/dois.ts'
 import type { EventChain } from '../contract/events.ts'
 import type { Coverage, Restatements } from '../contract/ledger.ts'
 import {

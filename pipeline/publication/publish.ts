@@ -22,7 +22,7 @@ import { MANIFEST_FILE } from '../contract/release-files.ts'
 import type { Retention } from '../contract/retention.ts'
 import type { Tombstone } from '../contract/tombstone.ts'
 import type { Chain } from '../release/chain.ts'
-import { doisOf } from '../release/deposits.ts'
+import { doisOf } from '../release/dois.ts'
 import {
   appendRelease,
   currentEntry,

@@ -29,7 +29,7 @@ import {
   publishedPath,
 } from '../contract/published-paths.ts'
 import { isDataFile } from '../contract/release-files.ts'
-import { readDois } from '../release/deposits.ts'
+import { readDois } from '../release/dois.ts'
 import { currentEntry, publishedFolders, readIndex, unlistedReleases } from '../release/index.ts'
 import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { type LoadedRelease, verifyEntry, verifyRelease } from '../release/verify.ts'

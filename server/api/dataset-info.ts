@@ -1,6 +1,6 @@
 import { citationText, citedAt, titleOf } from '../../pipeline/contract/citation.ts'
-import type { PublishedDois } from '../../pipeline/contract/deposits.ts'
 import type { Doi } from '../../pipeline/contract/doi.ts'
+import type { PublishedDois } from '../../pipeline/contract/dois.ts'
 import { FIRST_DATA_VERSION, type Manifest, releasePath } from '../../pipeline/contract/manifest.ts'
 import { COVERAGE_PATH, HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import { dataFiles } from '../../pipeline/contract/release-files.ts'

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import type { PublishedDois } from '../../pipeline/contract/deposits.ts'
+import type { PublishedDois } from '../../pipeline/contract/dois.ts'
 import type { ReleaseEntry, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import type { Timestamp } from '../../pipeline/contract/ranking.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { PublishedDois } from '../../pipeline/contract/deposits.ts'
+import { PublishedDois } from '../../pipeline/contract/dois.ts'
 import { DOIS_PATH } from '../../pipeline/contract/published-paths.ts'
 import { sharedFingerprint } from '../base/followed-file.ts'
 import { jsonIfAny, readIfAny } from '../base/json-file.ts'

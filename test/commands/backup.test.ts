@@ -26,7 +26,7 @@ const DATA = {
   'provenance/20250310T001200Z.json': '{}',
   'previous-chains/20250101T000000Z/index.html': 'previous',
   'publisher.json': '{}',
-  'deposits.json': '{}',
+  'dois.json': '{}',
 }
 
 const NOT_KEPT = {

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { toJson } from '../../pipeline/base/json.ts'
-import type { Deposits } from '../../pipeline/contract/deposits.ts'
+import type { Dois } from '../../pipeline/contract/dois.ts'
 import { DOIS_PATH } from '../../pipeline/contract/published-paths.ts'
 import { exportPublished } from '../../pipeline/publication/export.ts'
 import { verify } from '../../pipeline/publication/verify.ts'
@@ -26,24 +26,13 @@ import {
 
 const [FIRST, SECOND, THIRD] = ['20250310T120000Z', '20250310T130000Z', '20250310T140000Z'] as const
 
-const DEPOSITS: Deposits = {
-  repository: 'https://zenodo.org',
-  concept_id: '100',
+const DOIS: Dois = {
   concept_doi: '10.5281/zenodo.100',
-  releases: {
-    // Of an earlier chain, and one that is not published: nothing names them.
-    '20240101T120000Z': record(99),
-    [FIRST]: record(101),
-    [SECOND]: { ...record(102), state: 'described' },
-  },
+  // The first is of an earlier chain: nothing names it.
+  releases: { '20240101T120000Z': '10.5281/zenodo.99', [FIRST]: '10.5281/zenodo.101' },
 }
 
-function record(id: number): Deposits['releases'][string] {
-  return { id: `${id}`, state: 'published', doi: `10.5281/zenodo.${id}`, url: `https://zenodo.org/records/${id}` }
-}
-
-const writeDeposits = ({ dataDir }: Workspace, deposits: object = DEPOSITS) =>
-  writeFile(join(dataDir, 'deposits.json'), toJson(deposits))
+const writeDois = ({ dataDir }: Workspace, dois: object = DOIS) => writeFile(join(dataDir, 'dois.json'), toJson(dois))
 
 const readPublished = async ({ publicDir }: Workspace, path: string) =>
   JSON.parse(await readFile(join(publicDir, path), 'utf8'))
@@ -66,13 +55,12 @@ it('publishes DOIs beside the releases, and puts the concept DOI into later ones
   const before = await snapshotTree(join(datasetFolder(workspace), 'releases', FIRST))
 
   // A deposit alone makes no release, and what lies beside is made again.
-  await writeDeposits(workspace)
+  await writeDois(workspace)
   expect((await buildIn(workspace, '2025-03-10T12:30:00Z')).outcome).toBe('unchanged')
   expect(await readPublished(workspace, DOIS_PATH)).toEqual({
     dataset: 'rankings-daily',
-    repository: 'https://zenodo.org',
     concept_doi: '10.5281/zenodo.100',
-    releases: [{ release: FIRST, doi: '10.5281/zenodo.101', url: 'https://zenodo.org/records/101' }],
+    releases: [{ release: FIRST, doi: '10.5281/zenodo.101' }],
   })
   expect(await snapshotTree(join(datasetFolder(workspace), 'releases', FIRST))).toEqual(before)
   expect(await pagesWith(workspace, '10.5281/zenodo.101')).toEqual(['changelog.html'])
@@ -95,23 +83,22 @@ it('publishes DOIs beside the releases, and puts the concept DOI into later ones
 
   const words = ['withdraw', FIRST, '--reason', 'It was wrong.', '--dry-run']
   const { stderr } = await runCli(words, settings(workspace, '2025-03-10T13:30:00Z'))
-  expect(stderr).toContain('  deposit   doi:10.5281/zenodo.101 stays at https://zenodo.org; see docs/deposit.md\n')
-  expect(stderr).toContain(`  concept   doi:10.5281/zenodo.100 leads to the record of ${FIRST} until another release`)
+  expect(stderr).toContain('  deposit   doi:10.5281/zenodo.101 stays at its repository; see docs/publishing.md\n')
 
-  await writeDeposits(workspace, { ...DEPOSITS, releases: { ...DEPOSITS.releases, [SECOND]: record(102) } })
+  await writeDois(workspace, { ...DOIS, releases: { ...DOIS.releases, [SECOND]: '10.5281/zenodo.102' } })
   await withdrawIn(workspace, SECOND, '2025-03-10T13:30:00Z')
   const published = await readPublished(workspace, DOIS_PATH)
   const [first, second] = published.releases
   expect([first.withdrawn, second]).toEqual([
     undefined,
-    { release: SECOND, doi: '10.5281/zenodo.102', url: 'https://zenodo.org/records/102', withdrawn: true },
+    { release: SECOND, doi: '10.5281/zenodo.102', withdrawn: true },
   ])
   expect(await pagesWith(workspace, '10.5281/zenodo.101')).toEqual(['changelog.html'])
   const copy = join(workspace.root, 'copy')
   await exportPublished(readPipelineConfig(settings(workspace, '')), effects, { folder: copy })
   expect(await readFile(join(copy, DOIS_PATH))).toEqual(await readFile(join(workspace.publicDir, DOIS_PATH)))
 
-  const unknown = { release: THIRD, doi: '10.5281/zenodo.1', url: 'https://zenodo.org/records/1' }
+  const unknown = { release: THIRD, doi: '10.5281/zenodo.1' }
   const wrong = [
     [[unknown], `dois.json has a DOI of ${THIRD}, which releases/index.json does not list`],
     [[first, first], `dois.json must list each release once, oldest first; see ${FIRST}`],
@@ -123,19 +110,19 @@ it('publishes DOIs beside the releases, and puts the concept DOI into later ones
   }
 
   // Without the file, nothing of it stays.
-  await rm(join(workspace.dataDir, 'deposits.json'))
+  await rm(join(workspace.dataDir, 'dois.json'))
   await buildIn(workspace, '2025-03-10T14:00:00Z')
   expect(Object.keys(await snapshotTree(workspace.publicDir)).filter((path) => path.includes('dois'))).toEqual([])
   await verified(workspace)
 })
 
-it('stops a build at a faulty deposits.json, and names file and field', async () => {
+it('stops a build at a faulty dois.json, and names file and field', async () => {
   const workspace = await newWorkspace()
   await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 1) }] })
-  await writeDeposits(workspace, { ...DEPOSITS, concept_doi: 'zenodo.100' })
+  await writeDois(workspace, { ...DOIS, concept_doi: 'zenodo.100' })
   const { code, stderr } = await runBuild(workspace)
   expect(code).toBe(2)
   expect(stderr).toContain(
-    'data/deposits.json:4: concept_doi: must be a DOI, such as 10.5281/zenodo.1234567, not "zenodo.100"',
+    'data/dois.json:2: concept_doi: must be a DOI, such as 10.5281/zenodo.1234567, not "zenodo.100"',
   )
 })

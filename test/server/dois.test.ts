@@ -15,11 +15,9 @@ test('the description of the dataset has the DOIs of dois.json, and follows it',
     const listed = releases.map((each) => ({
       release: each,
       doi: '10.5281/zenodo.2',
-      url: 'https://zenodo.org/records/2',
     }))
     const dois = {
       dataset: 'rankings-daily',
-      repository: 'https://zenodo.org',
       concept_doi: '10.5281/zenodo.1',
       releases: listed,
     }

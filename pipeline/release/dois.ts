@@ -2,45 +2,27 @@ import { join } from 'node:path'
 import { BuildError, CliError } from '../base/errors.ts'
 import { readIfAny, readTextIfAny, toText } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
-import { type Deposit, Deposits, PublishedDois } from '../contract/deposits.ts'
 import type { Doi } from '../contract/doi.ts'
+import { Dois, PublishedDois } from '../contract/dois.ts'
 import type { Manifest, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
-import { DOIS_PATH, INDEX_FILE } from '../contract/published-paths.ts'
+import { DOIS_FILE, DOIS_PATH, INDEX_FILE } from '../contract/published-paths.ts'
 
-/** Deposits whose DOIs are published. */
-export const DEPOSITS_FILE = 'deposits.json'
-
-/** Reads a file of deposits; undefined if there is none. Throws `CliError` that names each faulty field. */
-export async function readDeposits(dataDir: string, name = DEPOSITS_FILE): Promise<Deposits | undefined> {
-  const path = join(dataDir, name)
+/** Reads `DATA_DIR/dois.json`; undefined if there is none. Throws `CliError` that names each faulty field. */
+export async function readOwnDois(dataDir: string): Promise<Dois | undefined> {
+  const path = join(dataDir, DOIS_FILE)
   const bytes = await readIfAny(path)
-  return bytes && parseJson(Deposits, toText(bytes, path, CliError), path, CliError)
+  return bytes && parseJson(Dois, toText(bytes, path, CliError), path, CliError)
 }
 
-/** The DOI of all releases together, for the next one. Undefined before the first deposit. */
-export async function readConceptDoi(dataDir: string): Promise<Doi | undefined> {
-  return (await readDeposits(dataDir))?.concept_doi ?? undefined
-}
-
-/** The newest release that is deposited, to whose record the concept DOI leads. */
-export function newestDeposit({ releases }: Deposits): [ReleaseName, Deposit] | undefined {
-  return Object.entries(releases)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .findLast(([, { state }]) => state === 'published')
-}
-
-/** What `dois.json` says: the published records of releases that the index has. Undefined if there are none. */
+/** What `dois.json` says: the DOIs of releases that the index has. Undefined if there are none. */
 export async function doisOf(dataDir: string, { dataset, releases }: ReleaseIndex): Promise<PublishedDois | undefined> {
-  const deposits = await readDeposits(dataDir)
-  if (deposits === undefined) return undefined
+  const own = await readOwnDois(dataDir)
+  if (own === undefined) return undefined
   const listed = releases.flatMap(({ release, status }) => {
-    const { state, doi = null, url = '' } = deposits.releases[release] ?? {}
-    return state === 'published' && doi !== null
-      ? [{ release, doi, url, ...(status === 'withdrawn' && { withdrawn: true as const }) }]
-      : []
+    const doi = own.releases[release]
+    return doi === undefined ? [] : [{ release, doi, ...(status === 'withdrawn' && { withdrawn: true as const }) }]
   })
-  const { repository, concept_doi } = deposits
-  return listed.length === 0 ? undefined : { dataset, repository, concept_doi, releases: listed }
+  return listed.length === 0 ? undefined : { dataset, concept_doi: own.concept_doi, releases: listed }
 }
 
 /**
