@@ -32,7 +32,7 @@ import type { PathPrefix } from './api/service-links.ts'
 import { keepOpenForUnreadBody } from './api/unread-body.ts'
 import { NO_JSON_SCHEMA, validateWithZod } from './api/validation.ts'
 import type { RateLimitSettings, TrustProxy } from './base/config.ts'
-import { ApiError, LastingConflict, RETRY_AFTER_SECONDS } from './base/errors.ts'
+import { ApiError, RETRY_AFTER_SECONDS } from './base/errors.ts'
 import { countHere } from './base/quota.ts'
 import type { Family } from './metrics/families.ts'
 import { ABORTED, type ReleaseGauges, type ServerMetrics, serverMetrics } from './metrics/server-metrics.ts'
@@ -154,7 +154,6 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   app.decorate('releases', releases)
   app.decorateRequest('apiKey', null)
   app.decorateRequest('storeState')
-  app.decorateRequest('idempotency')
   app.setValidatorCompiler(validateWithZod)
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof StoreUnavailableError) measured.countStoreError()
@@ -288,7 +287,7 @@ function sendError(error: unknown, request: FastifyRequest, reply: FastifyReply)
   }
   if (isOutOfFiles(error)) request.log.error({ reqId: request.id, err: error }, 'no more files can be opened')
   keepOpenForUnreadBody(request, reply)
-  const retryAfter = error instanceof LastingConflict ? undefined : RETRY_AFTER_SECONDS[status]
+  const retryAfter = RETRY_AFTER_SECONDS[status]
   if (retryAfter !== undefined && !reply.hasHeader('retry-after')) reply.header('retry-after', retryAfter)
   reply.code(status).header('cache-control', 'no-store').send(body)
 }

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError, invalidRequest } from '../base/errors.ts'
-import { noteBody } from './idempotency.ts'
 
 /** 300,000 keys, or two million lists, would block the server for a second: they fit into a body, but not into a request. */
 export const MOST_KEYS = 20_000
@@ -15,7 +14,6 @@ export function acceptJsonAlone(app: FastifyInstance): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) => {
     const coding = request.headers['content-encoding']?.trim().toLowerCase() ?? ''
     if (coding !== '' && coding !== 'identity') throw new ApiError(415, 'The body must not be compressed')
-    noteBody(request, body)
     requireCheap(body)
     return parseJson(body)
   })

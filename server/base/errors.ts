@@ -10,13 +10,6 @@ export class ApiError extends Error {
   }
 }
 
-/** A 409 that a retry cannot fix. It has no `Retry-After`. */
-export class LastingConflict extends ApiError {
-  constructor(message: string) {
-    super(409, message)
-  }
-}
-
 /** `Retry-After` for temporary errors. Rate limits set an exact one. */
 export const RETRY_AFTER_SECONDS: Partial<Record<number, number>> = { 409: 1, 429: 5, 503: 5 }
 

@@ -7,7 +7,6 @@ const COPIED = [
   'api_keys',
   'presets',
   'preset_versions',
-  'idempotency_keys',
   'embeddings_models',
   'embeddings_catalogue',
   'usage_days',

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { Kysely, Selectable, Transaction } from 'kysely'
 import type { Page } from '../schemas/pagination.ts'
 import { Preset, type PresetVersion, type PresetWithDesignatedVersion } from '../schemas/preset.ts'
-import { type Answer, findAnswer, keepAnswer, type Once } from './idempotency-keys.ts'
 import type { ApiKey } from './keys.ts'
 import type { Store } from './store.ts'
 import type { PresetVersionTable, Tables } from './tables.ts'
@@ -17,17 +16,12 @@ export type PresetName = Pick<Preset, 'workspace_id' | 'slug'>
 export interface Presets {
   /** Adds and designates a version. Throws `StoreConflictError` if other writers block it. */
   addVersion(author: Author, slug: string, content: VersionContent): Promise<PresetWithDesignatedVersion>
-  /** The same, but if this was done before: see `OnceResult`. */
-  addVersionOnce(author: Author, slug: string, content: VersionContent, once: Once): Promise<OnceResult>
   find(name: PresetName): Promise<PresetWithDesignatedVersion | undefined>
   findVersion(name: PresetName, version: number): Promise<PresetVersion | undefined>
   list(workspaceId: string, page: Page): Promise<{ presets: Preset[]; totalCount: number }>
   /** Versions in ascending order. They are streamed because each may be megabytes long. */
   listVersions(name: PresetName, page: Page): Promise<VersionList | undefined>
 }
-
-/** What an earlier call of the same name returned, if `isReplayed`. Undefined if that had another body. */
-export type OnceResult = { preset: PresetWithDesignatedVersion; isReplayed: boolean } | undefined
 
 export interface VersionList {
   versions: AsyncIterable<PresetVersion>
@@ -46,19 +40,6 @@ export function presets(store: Store, clock: () => Date): Presets {
       return await store.write(async (transaction) => {
         const { preset, row } = await insertVersion(transaction, author, slug, texts, clock())
         return { ...preset, designated_version: { ...row, ...content } }
-      })
-    },
-
-    async addVersionOnce(author, slug, content, { name, bodyHash }) {
-      const texts = toTexts(content)
-      return await store.write(async (transaction) => {
-        const now = clock()
-        const kept = await findAnswer(transaction, name, now)
-        if (kept !== undefined) return kept.body_hash === bodyHash ? await replay(transaction, kept) : undefined
-        const { preset, row } = await insertVersion(transaction, author, slug, texts, now)
-        const answer = { body_hash: bodyHash, preset_json: JSON.stringify(preset), version_id: row.id }
-        await keepAnswer(transaction, name, answer, now)
-        return { preset: { ...preset, designated_version: { ...row, ...content } }, isReplayed: false }
       })
     },
 
@@ -110,13 +91,6 @@ async function insertVersion(
     .values({ ...row, ...texts })
     .execute()
   return { preset, row }
-}
-
-/** Versions never change, so only the preset is kept as it was. */
-async function replay(transaction: Transaction<Tables>, { preset_json, version_id }: Answer): Promise<OnceResult> {
-  const preset: Preset = JSON.parse(preset_json)
-  const designated_version = await readVersion(transaction, { id: version_id })
-  return { preset: { ...preset, designated_version }, isReplayed: true }
 }
 
 async function findPreset(db: Kysely<Tables>, { workspace_id, slug }: PresetName) {

@@ -66,15 +66,6 @@ interface RateLimitTable {
   uses: number
 }
 
-/** The answer to a request with an `Idempotency-Key`. `name` has the request's API key, operation, preset and key. */
-interface IdempotencyKeyTable {
-  name: string
-  body_hash: string
-  preset_json: string
-  version_id: string
-  created_at: string
-}
-
 export interface Tables {
   api_keys: ApiKeyTable
   presets: PresetTable
@@ -84,5 +75,4 @@ export interface Tables {
   usage: UsageTable
   usage_days: UsageDayTable
   rate_limits: RateLimitTable
-  idempotency_keys: IdempotencyKeyTable
 }

@@ -178,18 +178,6 @@ export function testCalls({ sdk, errors }: Sdk): void {
     })
   })
 
-  test('repeats a request with an idempotency key', async () => {
-    const { manager } = await start(sdk)
-    const create = async (model: string) =>
-      await manager.presets.createPresetsMessages(
-        { slug: 'agent', messagesRequest: { model, messages: [] } },
-        { headers: { 'Idempotency-Key': 'one' } },
-      )
-    const first = await create('acme/one')
-    expect(await create('acme/one')).toEqual(first)
-    expect(await caught(create('acme/two'))).toBeInstanceOf(errors.ConflictResponseError)
-  })
-
   test('reads a version', async () => {
     const { manager, reader } = await start(sdk)
     const created = await manager.presets.createPresetsMessages({

@@ -47,17 +47,7 @@ export const ROWS: Record<string, { [Table in keyof Tables]?: Record<string, str
     ],
   },
   '0005-rate-limits': {},
-  '0006-idempotency-keys': {
-    idempotency_keys: [
-      {
-        name: 'key-1 messages agent one',
-        body_hash: 'abc',
-        preset_json: '{}',
-        version_id: 'version-2',
-        created_at: AT,
-      },
-    ],
-  },
+  '0006-idempotency-keys': {},
 }
 
 export const NAMES = Object.keys(MIGRATIONS)

@@ -19,7 +19,7 @@ const KEY = '/api/v1/key'
 
 /** All tests of the API, and of what it keeps in the store, but those of SQLite itself; files that are served beside it have no store. */
 const API_TESTS = [
-  ...['app', 'exchanges', 'idempotency', 'openapi', 'usage-file', 'commands/store', 'commands/key-manage'].map(
+  ...['app', 'exchanges', 'openapi', 'usage-file', 'commands/store', 'commands/key-manage'].map(
     (name) => `test/server/${name}.test.ts`,
   ),
   ...['keys', 'presets', 'usage', 'embeddings-models'].map((name) => `test/server/store/${name}.test.ts`),

@@ -15,11 +15,6 @@ const HEADERS = {
     'Strong tag of the bytes, for If-None-Match.',
     '"20261120T001200Z-0f3a5c7e9b1d2468-2026-11-19-2026-11-19-json-identity"',
   ],
-  'Idempotency-Replayed': [
-    'string',
-    'The answer is that of an earlier request with the same `Idempotency-Key`, which nothing was done for again.',
-    'true',
-  ],
   'Last-Modified': ['string', 'When the dataset was generated.', 'Fri, 20 Nov 2026 00:12:00 GMT'],
   Link: [
     'string',
@@ -118,8 +113,7 @@ const ERRORS = {
   },
   409: {
     name: 'Conflict',
-    description:
-      'Resource conflict or concurrent modification: retry after `Retry-After`. Without that header: the `Idempotency-Key` was used with another body.',
+    description: 'Resource conflict or concurrent modification: retry after `Retry-After`.',
     message: 'Resource conflict. Please try again later.',
     headers: ['Retry-After'],
   },

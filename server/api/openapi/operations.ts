@@ -320,7 +320,6 @@ function creation({
       schema: 'PresetResponse',
       description: 'The preset with its new version.',
       example: examples.presetResponse,
-      headers: ['Idempotency-Replayed'],
     },
     errors: [400, 403, 404, 409, 413, 415],
   }

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { ApiError } from '../../base/errors.ts'
 import { CONTENT_TYPE_OF } from '../../published/formats.ts'
 import { parseChatRequest } from '../../schemas/chat-request/parse.ts'
-import { IdempotencyKey } from '../../schemas/idempotency-key.ts'
 import { parseMessageRequest } from '../../schemas/message-request/parse.ts'
 import { limitParameter, OffsetParameter } from '../../schemas/pagination.ts'
 import {
@@ -21,7 +20,6 @@ import type { Presets, VersionContent, VersionList } from '../../store/presets.t
 import type { Store } from '../../store/store.ts'
 import { type BodyShare, bodyShare } from '../body-share.ts'
 import { callerOf, requireManagementKey } from '../caller.ts'
-import { idempotency, markReplayed, onceOf, otherBody } from '../idempotency.ts'
 import { sendStored } from '../send.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
@@ -34,7 +32,6 @@ export const PresetPath = z.object({ slug: PresetSlug })
 export const VersionPath = z.object({ slug: PresetSlug, version: VersionNumber })
 export const CreateHeaders = z.looseObject({
   'x-session-id': SessionId.meta({ description: 'As `session_id` of the body, whose value wins.' }).optional(),
-  'idempotency-key': IdempotencyKey.optional(),
 })
 export const PresetsQuery = z.object({
   offset: OffsetParameter.default(0),
@@ -75,24 +72,16 @@ interface Creation {
 }
 
 function createVersion(app: FastifyInstance, presets: Presets, { operation, parse, share }: Creation): void {
-  const { onRequest, onSend } = idempotency(operation)
   app.withTypeProvider<ZodTypeProvider>().route({
     method: 'POST',
     url: `/presets/:slug/${operation}`,
     bodyLimit: MAX_BODY_BYTES,
-    onRequest: [requireManagementKey, share.onRequest, onRequest],
+    onRequest: [requireManagementKey, share.onRequest],
     preParsing: share.preParsing,
-    onSend,
     schema: { params: PresetPath, headers: CreateHeaders },
-    async handler(request, reply): Promise<PresetResponse> {
-      const { slug } = request.params
+    async handler(request): Promise<PresetResponse> {
       const content = parse(request.body)
-      const once = onceOf(request)
-      if (once === undefined) return { data: await presets.addVersion(callerOf(request), slug, content) }
-      const result = await presets.addVersionOnce(callerOf(request), slug, content, once)
-      if (result === undefined) throw otherBody()
-      if (result.isReplayed) markReplayed(reply)
-      return { data: result.preset }
+      return { data: await presets.addVersion(callerOf(request), request.params.slug, content) }
     },
   })
 }

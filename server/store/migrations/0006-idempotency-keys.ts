@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Migration } from 'kysely/migration'
 
-/** Answers to requests with an `Idempotency-Key`: the preset without its version, which `version_id` has. */
+/** Nothing uses this table any more. Stores that have it are read as they are. */
 export const idempotencyKeys: Migration = {
   async up(db: Kysely<unknown>) {
     await db.schema

@@ -32,8 +32,7 @@ async function filledStore() {
   const store = await testStore(`sqlite:${path}`)
   const { key } = await apiKeys(store).create({ name: 'é', isManagement: true }, NOW)
   for (let version = 1; version <= 3; version++) {
-    const content = { config: { version }, system_prompt: '\ud800\u0000' }
-    await presets(store, () => NOW).addVersionOnce(ADA, 'agent', content, { name: `request ${version}`, bodyHash: 'h' })
+    await presets(store, () => NOW).addVersion(ADA, 'agent', { config: { version }, system_prompt: '\ud800\u0000' })
   }
   await embeddingsCatalogue(store).replaceAll(someModels(3))
   const row = { api_key_hash: key.hash, is_byok: false, cost_usd: '0.10', requests: 2, free_requests: 1 }
@@ -50,7 +49,6 @@ async function contentOf(store: Store) {
     presets: await presets(store, () => NOW).list(ADA.workspace_id, { offset: 0, limit: 100 }),
     versions: await Array.fromAsync(list?.versions ?? []),
     catalogue: await embeddingsCatalogue(store).current(),
-    answers: await store.db.selectFrom('idempotency_keys').selectAll().orderBy('name').execute(),
     usage: await keySpend(store).ofKey(keys[0]?.hash ?? ''),
     freeRequests: await keySpend(store).freeRequests('user_default', '2025-02-09'),
   }
@@ -170,7 +168,6 @@ describe('store copy', () => {
       api_keys: 1,
       presets: 1,
       preset_versions: 3,
-      idempotency_keys: 3,
       embeddings_models: 3,
       embeddings_catalogue: 1,
       usage_days: 1,
