@@ -21,7 +21,6 @@ import {
 import { type DiagnosedSource, type Diagnosis, diagnose, type Unknown } from '../setup/doctor.ts'
 import { adviceOn, describeDiagnosis } from './diagnosis.ts'
 import { askCustomers, type GivenCustomers } from './init-customers.ts'
-import { askDatasheet } from './init-datasheet.ts'
 import {
   askBroken,
   askPublic,
@@ -194,7 +193,7 @@ async function decide(
   const models = listModels(settled)
   const isPublic = await askPublic(models, options, interview, write)
   const customers = await askCustomers(settled, options, interview, write)
-  const publisher = keepsPublisher ? undefined : await askDatasheet(await askPublisher(options, interview), interview)
+  const publisher = keepsPublisher ? undefined : await askPublisher(options, interview)
   interview.checkAnswered()
   return {
     ...customers,

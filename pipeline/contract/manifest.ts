@@ -33,7 +33,7 @@ export type Resource = z.infer<typeof Resource>
 
 const Answer = z.string().min(1).optional()
 
-/** What a datasheet asks that only the publisher knows (Gebru et al., Datasheets for Datasets, 2021). */
+/** What only the publisher knows of the dataset (Gebru et al., Datasheets for Datasets, 2021). Croissant has some of it. */
 export const DatasheetAnswers = z.strictObject({
   purpose: Answer.describe('Why you publish the dataset.'),
   funding: Answer.describe('Who pays for it.'),
@@ -60,7 +60,9 @@ export const Publisher = z.strictObject({
     .regex(/^https:\/\/ror\.org\/0[0-9a-hjkmnp-tv-z]{6}\d{2}$/, { error: 'must be such as https://ror.org/01bj3aw27' })
     .optional()
     .describe('The address of your organization in the Research Organization Registry.'),
-  datasheet: DatasheetAnswers.optional().describe('What the datasheet of a release says in your words.'),
+  datasheet: DatasheetAnswers.optional().describe(
+    'What only you know of the dataset. `croissant.json` has it for reviewers.',
+  ),
 })
 export type Publisher = z.infer<typeof Publisher>
 

@@ -67,11 +67,8 @@ export const API_FILES = {
   embeddings_models: 'api/v1/embeddings/models.json',
 } as const
 
-/** Citations that lead to a DOI that came later. Versions before 0.13.0 did not publish them beside the releases. */
-export const CITATIONS_BESIDE = ['citation.bib', 'citation.ris', 'citation.csl.json', 'datacite.json'] as const
-
 /** Metadata beside the releases: a copy on any host has the same bytes. */
-export const METADATA_FILES = ['LICENSE', 'CITATION.cff', ...CITATIONS_BESIDE, 'dcat.jsonld', CROISSANT_PATH] as const
+export const METADATA_FILES = ['LICENSE', 'CITATION.cff', 'citation.bib', 'dcat.jsonld', CROISSANT_PATH] as const
 
 /** The formats of a day and of a month. Months have no JSON, because the API has none. */
 export const PERIOD_FORMATS = { daily: ['json', 'csv', 'parquet'], monthly: ['csv', 'parquet'] } as const
@@ -218,7 +215,6 @@ const MEDIA_TYPES: Record<string, string> = {
   '.parquet': 'application/vnd.apache.parquet',
   '.png': 'image/png',
   '.sig': 'text/plain; charset=utf-8',
-  '.ris': 'application/x-research-info-systems; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain; charset=utf-8',
   '.woff2': 'font/woff2',

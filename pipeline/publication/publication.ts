@@ -19,7 +19,6 @@ import {
   ALLOWED_SIGNERS,
   API_FILES,
   CATALOG_FILE,
-  CITATIONS_BESIDE,
   COVERAGE_PATH,
   DOIS_PATH,
   EVENTS_PATH,
@@ -103,10 +102,7 @@ export function publication(facts: Facts): Entry[] {
       : [{ path: EVENTS_PATH, text: () => toJson(events) }]),
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
-    ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest, { index, dois })).map((entry) => ({
-      ...entry,
-      isOptional: isLaterCitation(entry.path, manifest),
-    })),
+    ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest, { index, dois })),
     ...(dois === undefined ? unreadText(DOIS_PATH, true) : [{ path: DOIS_PATH, text: () => toJson(dois) }]),
     ...pages.map((page) => ({ path: page.path, text: () => page.text })),
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, { api, hasDois: dois !== undefined }) },
@@ -145,12 +141,6 @@ function renderedEntries(paths: readonly string[], render: () => readonly Page[]
     return texts.get(path) ?? ''
   }
   return paths.map((path) => ({ path, text: () => textOf(path) }))
-}
-
-/** Whether a citation beside the releases may be missing, because an older version made the current release. */
-function isLaterCitation(path: string, { files }: Manifest): boolean {
-  const isNewer = files.some((file) => file.path === 'datacite.json')
-  return !isNewer && CITATIONS_BESIDE.some((each) => each === path)
 }
 
 /** The entries whose texts and targets need only the index. */

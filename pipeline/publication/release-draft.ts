@@ -55,8 +55,7 @@ export async function stageDraft(
   const disclosure = draft.disclosed && disclosureFile(manifest, draft.disclosed)
   const texts = releaseTexts({ rows, changes: changed.rows, models, quality, disclosure, provenance })
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality })
-  const evidence = { records: { ...quality.records }, disclosure }
-  return stageRelease({ draft: manifest, rows, periods, texts, evidence, page, folder, previous }, database, files)
+  return stageRelease({ draft: manifest, rows, periods, texts, page, folder, previous }, database, files)
 }
 
 /** The inputs, and what is not published under a disclosure rule because it tells about single dates. */

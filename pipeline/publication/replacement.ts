@@ -77,8 +77,7 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
   const texts = releaseTexts({ rows, changes: changed.rows, models, disclosure, ...unknown })
   const page = (listed: Manifest) => releasePage(listed, { rows, changes: changed.rows, quality: undefined })
   const path = await openStaging(folder.publicDir, release, folder.files)
-  const evidence = { disclosure }
-  await stageRelease({ draft: manifest, rows, periods, texts, evidence, page, folder: path }, database, folder.files)
+  await stageRelease({ draft: manifest, rows, periods, texts, page, folder: path }, database, folder.files)
   return { path, release, loaded: await verifyRelease(database, path) }
 }
 

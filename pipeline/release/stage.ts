@@ -37,7 +37,6 @@ import { addDays } from '../contract/utc-date.ts'
 import { rowsIn } from '../dataset/change-log.ts'
 import { markOldCounts } from '../dataset/old-counts.ts'
 import type { OldCounts } from '../raw/records.ts'
-import type { DatasheetEvidence } from './documents/datasheet.ts'
 import { describeDataset } from './documents/describe.ts'
 import { renderDocuments } from './documents/documents.ts'
 import { parquetKeys } from './documents/parquet-keys.ts'
@@ -123,8 +122,6 @@ export async function stageRelease(
     rows: readonly RankingRow[]
     periods: PeriodRows | undefined
     texts: readonly TextFile[]
-    /** What the datasheet says of records and of the rule. */
-    evidence?: DatasheetEvidence
     /** Renders the page of the release, after all files that the given manifest lists. */
     page?: (manifest: Manifest) => TextFile
     folder: string
@@ -134,7 +131,7 @@ export async function stageRelease(
   database: Database,
   files: Files,
 ): Promise<Manifest> {
-  const { draft, rows, periods, texts, evidence, page, folder, previous } = options
+  const { draft, rows, periods, texts, page, folder, previous } = options
   const write = (name: string, content: string | Uint8Array) => files.write(join(folder, name), content)
   const data: { path: string; media_type: string; rows: number }[] = []
   for (const table of tablesIn(draft)) {
@@ -145,7 +142,7 @@ export async function stageRelease(
   }
   for (const { path, text } of texts) await write(path, text)
   const described = await describeFiles(folder, [...data, ...texts])
-  const documents = renderDocuments(describeDataset({ ...draft, files: described }), evidence)
+  const documents = renderDocuments(describeDataset({ ...draft, files: described }))
   for (const { path, text } of documents) await write(path, text)
   const listed = [...described, ...(await describeFiles(folder, documents))]
   const pages = page === undefined ? [] : [page({ ...draft, files: listed })]

@@ -15,7 +15,6 @@ import {
 import { siteUrl } from '../contract/site-url.ts'
 import { disclosureWords, inOneParagraph, isRuled } from '../release/documents/disclosure.ts'
 import { standingEntries } from '../release/index.ts'
-import { DATASHEET_PATH } from './datasheet-page.ts'
 import type { SiteFacts } from './facts.ts'
 import type { Page } from './layout.ts'
 
@@ -81,5 +80,5 @@ ${words === undefined ? '' : `${inOneParagraph(words)}\n`}License: ${license.tit
 ${link('CSV', `${LATEST_PATH}/rankings-daily.csv`, 'all rows: date,model_permaslug,total_tokens')}${link('Parquet', `${LATEST_PATH}/rankings-daily.parquet`, 'the same rows, typed')}${tables === undefined ? '' : periods}${link('The last 31 days as JSON', API_FILES.rankings_daily, 'the answer of GET /api/v1/datasets/rankings-daily')}${link('Coverage', COVERAGE_PATH, 'status and revision of each day')}${link('Restatements', RESTATEMENTS_PATH, 'final numbers that have changed')}
 ## Optional
 
-${link('API', API_PAGE_PATH, 'any dates, models and periods, where a server runs; there openapi.json describes it')}${link('Datasheet', DATASHEET_PATH, 'who is counted, what is withheld, how it is maintained')}${link('Catalogue', CATALOG_FILE, 'everything that is published, with sizes and checksums, and when to look again')}${link('Releases', INDEX_PATH, 'every release, in a chain of hashes')}${link('History', HISTORY_PATHS.parquet, 'what every release said: rows with valid_from <= NAME and valid_to > NAME or null')}${link('Embeddings models', API_FILES.embeddings_models, 'the answer of GET /api/v1/embeddings/models')}`
+${link('API', API_PAGE_PATH, 'any dates, models and periods, where a server runs; there openapi.json describes it')}${link('Catalogue', CATALOG_FILE, 'everything that is published, with sizes and checksums, and when to look again')}${link('Releases', INDEX_PATH, 'every release, in a chain of hashes')}${link('History', HISTORY_PATHS.parquet, 'what every release said: rows with valid_from <= NAME and valid_to > NAME or null')}${link('Embeddings models', API_FILES.embeddings_models, 'the answer of GET /api/v1/embeddings/models')}`
 }

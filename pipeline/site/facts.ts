@@ -15,10 +15,7 @@ import { fromFirstDate } from '../dataset/coverage.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { readModels } from '../dataset/models-file.ts'
 import { type DateVersion, readDateVersions } from '../release/date-versions.ts'
-import { readDisclosure } from '../release/disclosure-file.ts'
-import type { DatasheetEvidence } from '../release/documents/datasheet.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
-import { readRecordCounts } from '../release/documents/record-counts.ts'
 import { citedBy } from '../release/dois.ts'
 import { standingReleases } from '../release/index.ts'
 import { PAGE_FILE } from './release-page.ts'
@@ -27,8 +24,6 @@ import { PAGE_FILE } from './release-page.ts'
 export interface SiteFacts {
   manifest: Manifest
   dataset: DatasetDescription
-  /** What the current release says of its records and its rule. */
-  evidence: DatasheetEvidence
   release: string
   rows: readonly RankingRow[]
   /** Undefined if the release has no tables of weeks and months, as early ones. */
@@ -72,12 +67,8 @@ export async function readFacts(
   // Version 0.1.0 published days before the first one, all of them missing.
   const coverage = fromFirstDate(known.coverage)
   const versions = await readDateVersions(database, join(rootOf(HISTORY_PATHS.parquet), HISTORY_PATHS.parquet))
-  const evidence = {
-    records: await readRecordCounts(folder, manifest),
-    disclosure: await readDisclosure(folder, manifest),
-  }
   const dataset = describeDataset(...citedBy(manifest, known.dois))
-  return { ...known, coverage, dataset, evidence, release, models, paged, versions }
+  return { ...known, coverage, dataset, release, models, paged, versions }
 }
 
 async function pagedReleases(rootOf: (path: string) => string, index: ReleaseIndex): Promise<Set<ReleaseName>> {

@@ -5,12 +5,9 @@ import { API_PAGE_PATH, CROISSANT_PATH, METADATA_FILES } from '../contract/publi
 import { renderBibtex } from '../release/documents/bibtex.ts'
 import { renderCitationFile } from '../release/documents/citation-file.ts'
 import { renderLiveCroissant } from '../release/documents/croissant.ts'
-import { renderCsl } from '../release/documents/csl.ts'
-import { renderDatacite } from '../release/documents/datacite.ts'
 import { renderDcatCatalog } from '../release/documents/dcat.ts'
 import { describeDataset } from '../release/documents/describe.ts'
 import { licenseText } from '../release/documents/license.ts'
-import { renderRis } from '../release/documents/ris.ts'
 import { citedBy } from '../release/dois.ts'
 import { standingEntries } from '../release/index.ts'
 import type { Page } from './layout.ts'
@@ -37,9 +34,6 @@ export function renderMetadata(
     LICENSE: licenseText(manifest.attribution, manifest.synthetic),
     'CITATION.cff': renderCitationFile(dataset),
     'citation.bib': renderBibtex(dataset),
-    'citation.ris': renderRis(dataset),
-    'citation.csl.json': toJson(renderCsl(dataset)),
-    'datacite.json': toJson(renderDatacite(dataset)),
     'dcat.jsonld': toJson(renderDcatCatalog(dataset, places)),
     [CROISSANT_PATH]: toJson(renderLiveCroissant(dataset, 'latest/')),
   }

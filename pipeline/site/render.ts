@@ -7,7 +7,6 @@ import { changelogPages } from './changelog.ts'
 import { codeSection } from './code.ts'
 import { coveragePages } from './coverage.ts'
 import { renderCrawlerFiles } from './crawlers.ts'
-import { datasheetPage } from './datasheet-page.ts'
 import { dayPages } from './days.ts'
 import { embedPage } from './embed.ts'
 import { explorePage } from './explore.ts'
@@ -37,7 +36,6 @@ export function renderSite(facts: SiteFacts, bundle: Bundle): Page[] {
     ...changelogPages(facts),
     listingPage(facts),
     apiPage(facts),
-    datasheetPage(facts),
   ]
   const listed = facts.dois === undefined ? pages : [...pages, { path: DOIS_PATH, text: '' }]
   // Search engines need not list these.

@@ -57,10 +57,7 @@ export function datasetInfo(dataset: Dataset, { releases, hasHistory, dois, pref
     citation: {
       ...citationOf(manifest, doi),
       bibtex_url: fileUrl('citation.bib'),
-      ris_url: fileUrl('citation.ris'),
-      csl_url: fileUrl('citation.csl.json'),
       cff_url: fileUrl('CITATION.cff'),
-      datacite_url: fileUrl('datacite.json'),
       doi: doi ?? null,
       concept_doi: dois?.concept_doi ?? manifest.concept_doi ?? null,
     },

@@ -82,10 +82,7 @@ export const DatasetInfo = z
           description: 'Where a citation leads: the DOI of the release, or its page at the publisher if it has none.',
         }),
         bibtex_url: Url.nullable(),
-        ris_url: Url.nullable(),
-        csl_url: Url.nullable(),
         cff_url: Url.nullable(),
-        datacite_url: Url.nullable(),
         doi: Doi.nullable().meta({ description: 'The DOI of the current release. null if it has none.' }),
         concept_doi: Doi.nullable().meta({
           description: 'The DOI of all releases together, which leads to the newest. null if there is none.',

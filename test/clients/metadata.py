@@ -9,9 +9,7 @@ import pathlib
 import sys
 
 import bibtexparser
-import datacite.schema45
 import mlcroissant
-import rispy
 
 FOLDER = pathlib.Path(sys.argv[1])
 
@@ -55,14 +53,9 @@ def entry(block):
     return {"type": block.entry_type, **{field.key: field.value for field in block.fields}}
 
 
-# PyPI has no schema of DataCite 4.6 yet: to 4.5 it adds kinds of relations and of identifiers.
-DATACITE = json.loads(read("datacite.json"))
-
 json.dump(
     {
         "bibtex": [entry(block) for block in bibtexparser.parse_string(read("citation.bib")).entries],
-        "ris": rispy.loads(read("citation.ris")),
-        "datacite_faults": [fault.message for fault in datacite.schema45.validator.iter_errors(DATACITE)],
         "record_sets": dict(record_sets()),
     },
     sys.stdout,

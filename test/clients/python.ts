@@ -16,10 +16,7 @@ export const DATA_TOOLS = [
   'pyarrow==26.0.1',
   'duckdb==2.0.0',
   'pyshacl==0.40.1',
-  'roc-validator==0.13.0',
-  'datacite==1.4.1',
   'bibtexparser==2.1.0',
-  'rispy==0.10.0',
 ]
 
 /** The folder of the programs of an environment, or why there is none. */

@@ -23,13 +23,10 @@ import {
 import { TEST_PUBLISHER, writePublisher } from '../support/publisher.ts'
 import { skipLoudly } from '../system/hosting.ts'
 import { DATA_TOOLS, type Python, pythonWith } from './python.ts'
-import { npmWith, type Packages, runTool } from './tools.ts'
+import { runTool } from './tools.ts'
 
 /** In an environment of its own: it wants an older jsonschema than frictionless does. */
 const CITATIONS = ['cffconvert==2.0.0']
-
-/** It has the JSON-LD context of RO-Crate 1.2, which the validator would ask the network for. */
-const CRATES = ['ro-crate@3.7.2']
 
 let workspace: Workspace
 let folder: string
@@ -37,7 +34,6 @@ let previous: string
 let manifest: Manifest
 let tools: Python
 let citations: Python
-let crates: Packages
 
 beforeAll(async () => {
   workspace = await createWorkspace()
@@ -50,7 +46,6 @@ beforeAll(async () => {
   manifest = Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')))
   tools = await pythonWith(DATA_TOOLS)
   citations = await pythonWith(CITATIONS)
-  crates = await npmWith(CRATES)
 })
 
 afterAll(() => removeWorkspace(workspace))
@@ -73,8 +68,6 @@ function script(name: string): string {
 
 interface ReadMetadata {
   bibtex: Record<string, string>[]
-  ris: Record<string, unknown>[]
-  datacite_faults: string[]
   record_sets: Record<string, { records: number; columns: string[]; differences: unknown[] }>
 }
 
@@ -137,25 +130,12 @@ describe('a release', () => {
     expect(first?.record_sets['rankings-daily-csv']?.columns).toEqual(['date', 'model_permaslug', 'total_tokens'])
   })
 
-  it('is cited by BibTeX and RIS as their readers understand them, and is valid DataCite', async (test) => {
-    const { bibtex, ris, datacite_faults } = await readMetadata(folder, test)
+  it('is cited by BibTeX as its reader understands it', async (test) => {
+    const { bibtex } = await readMetadata(folder, test)
     const { publisher, release } = manifest
     const url = addressOf(folder)
     const [title, name] = [`{${publisher.title}}`, `{${publisher.name}}`]
     expect(bibtex).toEqual([expect.objectContaining({ type: 'dataset', title, author: name, version: release, url })])
-    const read = { type_of_reference: 'DATA', title: publisher.title, authors: [publisher.name], edition: release }
-    expect(ris).toEqual([expect.objectContaining({ ...read, urls: [url], year: '2025' })])
-    expect(datacite_faults).toEqual([])
-  })
-
-  it('passes rocrate-validator for RO-Crate 1.2', async (test) => {
-    const bin = programs(tools, test)
-    if (!('folder' in crates)) return skipLoudly(test.skip, crates.reason)
-    const cache = join(workspace.root, 'rocrate-cache')
-    const context = join(crates.folder, 'node_modules/ro-crate/lib/context.json')
-    await succeed(join(bin, 'python'), [script('crate.py'), cache, context])
-    const words = ['--offline', '--cache-path', cache, '--no-paging', '--profile-identifier', 'ro-crate-1.2', folder]
-    await succeed(join(bin, 'rocrate-validator'), ['--no-interactive', '--disable-color', 'validate', ...words])
   })
 
   it('passes cffconvert --validate, and converts to APA', async (test) => {

@@ -15,7 +15,6 @@ import {
   newWorkspace,
   publishedCsv,
   REPOSITORY,
-  releaseFolder,
   rowsOf,
   runCli,
   settings,
@@ -159,23 +158,6 @@ describe('init', () => {
       { model_permaslug: 'acme/large', public: true, name: 'large', author: 'acme' },
       { model_permaslug: 'acme/small', public: true, name: 'small', author: 'acme' },
     ])
-  })
-
-  it('asks the questions of the datasheet only of whoever wants to answer them, and leaves out what is skipped', async () => {
-    const workspace = await workspaceWith({ 'usage.csv': WINDOWS })
-    const own = [publisherName, publisherUrl, contact, 'yes', 'We want it known.', ...Array(8).fill(''), 'A library.']
-    const answers = ['', '', ...own, 'ror.org/1', 'https://ror.org/01bj3aw27', 'yes']
-    const { shown } = await initIn(workspace, {}, { answers })
-    expect(shown).toContain('"ror.org/1" must be such as https://ror.org/01bj3aw27')
-    expect(await readJson(join(workspace.dataDir, 'publisher.json'))).toMatchObject({
-      name: publisherName,
-      ror: 'https://ror.org/01bj3aw27',
-      datasheet: { purpose: 'We want it known.', succession: 'A library.' },
-    })
-    await buildIn(workspace, AS_OF)
-    const datasheet = await readFile(join(await releaseFolder(workspace), 'datasheet.md'), 'utf8')
-    expect(datasheet).toContain('\n> We want it known.\n')
-    expect(datasheet).toContain('The publisher has not said who pays for it.')
   })
 
   it('asks for the model and the start of records that have neither', async () => {

@@ -85,13 +85,8 @@ it('continues releases of 0.6.0 with weeks and months, also where no row changes
   expect(files.filter(({ comparison }) => comparison !== 'equal')).toEqual([
     { path: 'LICENSE', comparison: 'not_published' },
     { path: 'SHA256SUMS', comparison: 'differs' },
-    { path: 'citation.csl.json', comparison: 'not_published' },
-    { path: 'citation.ris', comparison: 'not_published' },
-    { path: 'datacite.json', comparison: 'not_published' },
-    { path: 'datasheet.md', comparison: 'not_published' },
     { path: 'index.html', comparison: 'not_published' },
     { path: 'manifest.json', comparison: 'differs' },
-    { path: 'ro-crate-metadata.json', comparison: 'not_published' },
   ])
 
   const other = await copyWorkspace(workspace)

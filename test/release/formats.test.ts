@@ -36,12 +36,8 @@ const RELEASE_FILES = [
   'changes.csv',
   'chart.svg',
   'citation.bib',
-  'citation.csl.json',
-  'citation.ris',
   'croissant.json',
-  'datacite.json',
   'datapackage.json',
-  'datasheet.md',
   'dcat.jsonld',
   'index.html',
   'manifest.json',
@@ -63,7 +59,6 @@ const RELEASE_FILES = [
   'rankings-weekly.json.gz',
   'rankings-weekly.ndjson.gz',
   'rankings-weekly.parquet',
-  'ro-crate-metadata.json',
 ]
 
 /** The first day is a week of its own. */

@@ -26,7 +26,7 @@ export async function replaceInRelease(
   const manifest = edit(Manifest.parse(JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8'))))
   const former = manifest.files.find(({ path }) => path === name)
   if (former === undefined) throw new Error(`there is no ${name}`)
-  const documents = ['datapackage.json', 'croissant.json', 'dcat.jsonld', 'ro-crate-metadata.json', 'README.md']
+  const documents = ['datapackage.json', 'croissant.json', 'dcat.jsonld', 'README.md']
   const write = async (path: string, content: string | Buffer) => {
     const file = manifest.files.find((entry) => entry.path === path)
     await writeFile(join(folder, path), content)
@@ -82,14 +82,7 @@ export async function editManifest(
 }
 
 /** Documents that came with 0.13.0. */
-const NEWER = [
-  'ro-crate-metadata.json',
-  'datacite.json',
-  'citation.ris',
-  'citation.csl.json',
-  'datasheet.md',
-  'LICENSE',
-]
+const NEWER = ['LICENSE']
 
 /** Makes a release one of 0.6.0, which had no tables of weeks and months, and fewer documents. The next build makes what follows from it. */
 export async function madeBy060(workspace: Workspace, release: string): Promise<void> {

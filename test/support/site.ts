@@ -26,7 +26,6 @@ export function siteFacts(
   return {
     manifest: whole,
     dataset: describeDataset(whole),
-    evidence: {},
     release: `datasets/rankings-daily/v1/releases/${whole.release}/`,
     rows,
     periods: undefined,

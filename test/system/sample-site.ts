@@ -91,15 +91,7 @@ export function siteInChromium(): { site: SampleSite; chromium: Chromium } {
 
 /** The pages of a built site: one of each kind that it has. */
 export async function pagesOf(publicDir: string): Promise<string[]> {
-  const top = [
-    'index.html',
-    'explore.html',
-    'models.html',
-    'coverage.html',
-    'changelog.html',
-    'datasheet.html',
-    'docs/index.html',
-  ]
+  const top = ['index.html', 'explore.html', 'models.html', 'coverage.html', 'changelog.html', 'docs/index.html']
   const folders = ['leaderboards', 'models', 'authors', 'coverage', 'changelog'].map(async (folder) => {
     return (await filesBelow(join(publicDir, folder))).map((path) => `${folder}/${path}`).slice(0, 1)
   })

@@ -9,17 +9,9 @@ export const DOCUMENT_KINDS = {
   'datapackage.json': kind('application/json', 'The files and their columns for Frictionless'),
   'croissant.json': kind('application/ld+json', 'The files and their columns for machine learning, as Croissant'),
   'dcat.jsonld': kind('application/ld+json', 'The release for data catalogues, as DCAT'),
-  'ro-crate-metadata.json': kind('application/ld+json', 'The folder for research data tools, as RO-Crate'),
-  'datacite.json': kind('application/vnd.datacite.datacite+json', 'The release for repositories, as DataCite'),
   'CITATION.cff': kind('application/yaml; charset=utf-8', 'How to cite it, for GitHub and other programs'),
   'citation.bib': kind('application/x-bibtex; charset=utf-8', 'How to cite it, for BibTeX'),
-  'citation.ris': kind('application/x-research-info-systems; charset=utf-8', 'How to cite it, for reference managers'),
-  'citation.csl.json': kind('application/vnd.citationstyles.csl+json', 'How to cite it, for citation processors'),
   'README.md': kind('text/markdown; charset=utf-8', 'The same as this page, for people who have only the folder'),
-  'datasheet.md': kind(
-    'text/markdown; charset=utf-8',
-    'What a reviewer asks of a dataset, and what the publisher answers',
-  ),
   LICENSE: kind('text/plain; charset=utf-8', 'The license of the data'),
 } as const
 
@@ -28,10 +20,7 @@ export type DocumentPath = keyof typeof DOCUMENT_KINDS
 /** The formats in which a release can be cited, and the files that have them. */
 export const CITATION_FORMATS = {
   BibTeX: 'citation.bib',
-  RIS: 'citation.ris',
-  'CSL-JSON': 'citation.csl.json',
   CFF: 'CITATION.cff',
-  DataCite: 'datacite.json',
 } as const satisfies Record<string, DocumentPath>
 
 /** These files in words, with backquotes around their names. */

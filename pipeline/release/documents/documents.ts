@@ -2,17 +2,12 @@ import { toJson } from '../../base/json.ts'
 import { renderBibtex } from './bibtex.ts'
 import { renderCitationFile } from './citation-file.ts'
 import { renderCroissant } from './croissant.ts'
-import { renderCsl } from './csl.ts'
-import { renderDatacite } from './datacite.ts'
 import { renderDataPackage } from './datapackage.ts'
-import { type DatasheetEvidence, renderDatasheet } from './datasheet.ts'
 import { renderDcat } from './dcat.ts'
 import type { DatasetDescription } from './describe.ts'
 import { DOCUMENT_KINDS, type DocumentPath } from './document-kinds.ts'
 import { licenseText } from './license.ts'
 import { renderReadme } from './readme.ts'
-import { renderRis } from './ris.ts'
-import { renderRoCrate } from './ro-crate.ts'
 
 export interface MetadataDocument {
   path: string
@@ -21,27 +16,21 @@ export interface MetadataDocument {
 }
 
 /** What each document says: a text, or JSON. */
-const RENDERERS: Readonly<Record<DocumentPath, (dataset: DatasetDescription, evidence: DatasheetEvidence) => unknown>> =
-  {
-    'datapackage.json': renderDataPackage,
-    'croissant.json': renderCroissant,
-    'dcat.jsonld': renderDcat,
-    'ro-crate-metadata.json': renderRoCrate,
-    'datacite.json': renderDatacite,
-    'CITATION.cff': renderCitationFile,
-    'citation.bib': renderBibtex,
-    'citation.ris': renderRis,
-    'citation.csl.json': renderCsl,
-    'README.md': renderReadme,
-    'datasheet.md': renderDatasheet,
-    LICENSE: ({ attribution, synthetic }) => licenseText(attribution, synthetic),
-  }
+const RENDERERS: Readonly<Record<DocumentPath, (dataset: DatasetDescription) => unknown>> = {
+  'datapackage.json': renderDataPackage,
+  'croissant.json': renderCroissant,
+  'dcat.jsonld': renderDcat,
+  'CITATION.cff': renderCitationFile,
+  'citation.bib': renderBibtex,
+  'README.md': renderReadme,
+  LICENSE: ({ attribution, synthetic }) => licenseText(attribution, synthetic),
+}
 
 /** The metadata of a release, in manifest order. Equal descriptions give equal bytes. */
-export function renderDocuments(dataset: DatasetDescription, evidence: DatasheetEvidence = {}): MetadataDocument[] {
+export function renderDocuments(dataset: DatasetDescription): MetadataDocument[] {
   const kinds = Object.entries(DOCUMENT_KINDS) as [DocumentPath, (typeof DOCUMENT_KINDS)[DocumentPath]][]
   return kinds.map(([path, { media_type }]) => {
-    const content = RENDERERS[path](dataset, evidence)
+    const content = RENDERERS[path](dataset)
     return { path, media_type, text: typeof content === 'string' ? content : toJson(content) }
   })
 }

@@ -35,7 +35,7 @@ ${markdownTable(
   files.map(({ path, rows, bytes, title }) => [`\`${path}\``, rows === undefined ? '' : `${rows}`, `${bytes}`, title]),
 )}
 \`manifest.json\` lists every file with its size and SHA-256; \`datapackage.json\` (Frictionless), \`croissant.json\`
-(Croissant), \`dcat.jsonld\` (DCAT) and \`ro-crate-metadata.json\` (RO-Crate) describe them for programs.
+(Croissant) and \`dcat.jsonld\` (DCAT) describe them for programs.
 
 ## Columns
 

@@ -1,11 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { z } from 'zod'
-import { BuildError } from '../../base/errors.ts'
-import { parseJson } from '../../base/json.ts'
 import { Band } from '../../contract/disclosure.ts'
-import type { Manifest } from '../../contract/manifest.ts'
-import { QUALITY_FILE } from '../../contract/release-files.ts'
 
 /** A number, or a band under a disclosure rule. */
 export type Count = number | Band
@@ -43,11 +37,4 @@ export function countsInWords(records: RecordCounts): [meaning: string, count: C
 
 export function inWords(reason: string): string {
   return reason.replaceAll('_', ' ')
-}
-
-/** Undefined for a release that was made of published rows alone. Throws `BuildError` if the file is invalid. */
-export async function readRecordCounts(folder: string, { files }: Manifest): Promise<RecordCounts | undefined> {
-  if (!files.some(({ path }) => path === QUALITY_FILE)) return undefined
-  const path = join(folder, QUALITY_FILE)
-  return parseJson(z.object({ records: RecordCounts }), await readFile(path, 'utf8'), path, BuildError).records
 }

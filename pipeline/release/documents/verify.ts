@@ -59,7 +59,7 @@ async function verifyKeysOf(
 }
 
 /** Code may render these differently, but they must name the same release. */
-const CITATIONS = [...Object.values(CITATION_FORMATS), 'README.md', 'datasheet.md', 'index.html']
+const CITATIONS = [...Object.values(CITATION_FORMATS), 'README.md', 'index.html']
 
 const DataPackage = z
   .object({ resources: z.array(z.object({ path: z.string(), bytes: z.int().optional(), hash: z.string() })) })
@@ -93,21 +93,8 @@ const Dcat = z
     })),
   )
 
-const RoCrate = z
-  .object({
-    '@graph': z.array(
-      z.looseObject({ '@id': z.string(), contentSize: z.string().optional(), sha256: z.string().optional() }),
-    ),
-  })
-  .transform(({ '@graph': entities }): ListedFile[] =>
-    entities.flatMap(({ '@id': path, contentSize, sha256 }) => {
-      return sha256 === undefined ? [] : [{ path, bytes: Number(contentSize), sha256 }]
-    }),
-  )
-
 const LISTS: Readonly<Record<string, z.ZodType<ListedFile[]>>> = {
   'datapackage.json': DataPackage,
   'croissant.json': Croissant,
   'dcat.jsonld': Dcat,
-  'ro-crate-metadata.json': RoCrate,
 }

@@ -6,7 +6,6 @@ import { renderBibtex } from '../../release/documents/bibtex.ts'
 import { citationSentence } from '../../release/documents/citation.ts'
 import type { FieldDescription } from '../../release/documents/fields.ts'
 import { citationLinks } from '../citation-links.ts'
-import { DATASHEET_PATH } from '../datasheet-page.ts'
 import { copyable, folded, scrollable } from '../elements.ts'
 import type { SiteFacts } from '../facts.ts'
 
@@ -61,8 +60,7 @@ ${folded(
   html`<dl class="limitations">
 ${dataset.caveats.map(({ name, text }) => html`<div><dt>${name}</dt><dd>${prose(text)}</dd></div>\n`)}</dl>
 `,
-)}<p>Who is counted, and how: the <a href="${DATASHEET_PATH}">datasheet</a>.</p>
-</section>
+)}</section>
 `
 }
 
@@ -74,7 +72,6 @@ const EVIDENCE = [
   { path: 'datapackage.json', about: 'the description for Frictionless tools' },
   { path: 'croissant.json', about: 'the description for machine learning tools' },
   { path: 'dcat.jsonld', about: 'the description for data catalogs' },
-  { path: 'ro-crate-metadata.json', about: 'the description for research data tools' },
 ] as const
 
 export function methodSection({ dataset, manifest, release }: SiteFacts): Html {

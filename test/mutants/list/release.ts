@@ -2,30 +2,6 @@ import type { Mutant } from '../mutant.ts'
 
 export const release: Mutant[] = [
   {
-    name: 'missing-answers-left-out',
-    promise: 'The datasheet says of each question that the publisher has not answered that the answer is missing.',
-    file: 'pipeline/release/documents/datasheet.ts',
-    find: 'answer === undefined ? `The publisher has not said ${NOT_SAID[key]}.` :',
-    replace: "answer === undefined ? '' :",
-    tests: ['test/release/documents/datasheet.test.ts'],
-  },
-  {
-    name: 'answers-of-the-publisher-not-quoted',
-    promise: 'The datasheet quotes the words of the publisher: no heading of theirs is one of the page.',
-    file: 'pipeline/release/documents/datasheet.ts',
-    find: ".replaceAll(/^/gm, '> ')",
-    replace: ".replace(/^/, '> ')",
-    tests: ['test/release/documents/datasheet.test.ts'],
-  },
-  {
-    name: 'datasheet-of-another-release',
-    promise: 'Verify finds a datasheet that names another release, even if manifest and checksums agree with it.',
-    file: 'pipeline/release/documents/verify.ts',
-    find: "'datasheet.md', ",
-    replace: '',
-    tests: ['test/release/documents/release.test.ts'],
-  },
-  {
     name: 'citations-lead-to-the-front-page',
     promise: 'Every citation of a release leads to its own page.',
     file: 'pipeline/release/documents/citation.ts',

@@ -128,12 +128,7 @@ describe('verifyRelease', () => {
       ['dcat.jsonld', /"@type": "xsd:hexBinary",\s+"@value": "./, '"@type": "xsd:hexBinary", "@value": "x'],
       ['CITATION.cff', '20250310T120000Z', '20250310T120001Z'],
       ['citation.bib', /sha256:./, 'sha256:x'],
-      ['citation.ris', /sha256:./, 'sha256:x'],
-      ['citation.csl.json', /sha256:./, 'sha256:x'],
-      ['datacite.json', '"sha256:', '"sha256:x'],
-      ['ro-crate-metadata.json', /"sha256": "./, '"sha256": "x'],
       ['README.md', /20250310T120000Z/g, '20250310T120001Z'],
-      ['datasheet.md', /20250310T120000Z/g, '20250310T120001Z'],
       ['index.html', /20250310T120000Z/g, '20250310T120001Z'],
       ['index.html', /sha256:./g, 'sha256:x'],
     ]
