@@ -75,15 +75,7 @@ export const PERIOD_FORMATS = { daily: ['json', 'csv', 'parquet'], monthly: ['cs
 export const PERIOD_FOLDERS = [`${DATASET_PATH}/daily`, `${DATASET_PATH}/monthly`] as const
 
 /** Folders that only have pages generated from releases. */
-export const PAGE_FOLDERS = [
-  'models',
-  'more-models',
-  'authors',
-  'leaderboards',
-  'days',
-  'coverage',
-  'changelog',
-] as const
+export const PAGE_FOLDERS = ['models', 'more-models', 'authors', 'leaderboards', 'coverage', 'changelog'] as const
 
 /** The steps of a switch to another release, in order: targets come before what points to them. */
 export const STEPS = [

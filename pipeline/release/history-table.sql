@@ -75,43 +75,6 @@ SELECT
 FROM numbered
 GROUP BY "table", date, model_permaslug, total_tokens, days, position, interval_number
 
--- name: date_versions
--- The versions of each date of the daily table that has more than one: the release that began it, its rows and tokens, and
--- how many models have other tokens than in the version before.
-WITH daily AS (
-  FROM read_parquet($path, hive_partitioning = false)
-  WHERE "table" = 'daily'
-),
-starts AS (
-  SELECT date, valid_from AS release FROM daily
-  UNION
-  SELECT date, valid_to AS release FROM daily WHERE valid_to IS NOT NULL
-),
-several AS (
-  FROM starts
-  WHERE date IN (SELECT date FROM starts GROUP BY date HAVING count(*) > 1)
-),
-models AS (
-  SELECT
-    start.date,
-    start.release,
-    any_value(total_tokens) FILTER (WHERE valid_to IS NULL OR valid_to > start.release) AS tokens,
-    any_value(total_tokens) FILTER (WHERE valid_to = start.release) AS tokens_before,
-    bool_or(valid_from = start.release OR valid_to = start.release) AS is_touched
-  FROM several AS start
-  JOIN daily ON daily.date = start.date AND valid_from <= start.release AND (valid_to IS NULL OR valid_to >= start.release)
-  GROUP BY start.date, start.release, model_permaslug
-)
-SELECT
-  date::VARCHAR AS date,
-  release,
-  count(tokens)::INTEGER AS rows,
-  coalesce(sum(tokens), 0)::VARCHAR AS total_tokens,
-  (count(*) FILTER (WHERE is_touched AND tokens IS DISTINCT FROM tokens_before))::INTEGER AS changed_rows
-FROM models
-GROUP BY models.date, release
-ORDER BY models.date, release
-
 -- name: write_parquet
 COPY (
   FROM history_rows

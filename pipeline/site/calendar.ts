@@ -2,7 +2,6 @@ import { counted } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import type { CoverageDay } from '../contract/ledger.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
-import { dayPath } from './day-path.ts'
 
 /** Restated days count as final; days without rows are always missing. */
 export type DayMark = 'final' | 'provisional' | 'restated' | 'missing'
@@ -59,14 +58,10 @@ ${items}</ul>
 }
 
 /**
- * One year, a column per week, Monday at the top. Cells of days with rows lead to their pages, by pointer alone. Titles only
- * where the page has room.
+ * One year, a column per week, Monday at the top. Cells of days with rows lead to the table of their month in `page`, by
+ * pointer alone. In another page they have a name to link to, and a title.
  */
-export function yearCalendar(
-  year: string,
-  days: readonly MarkedDay[],
-  { root, areTitled }: { root: string; areTitled: boolean },
-): Html {
+export function yearCalendar(year: string, days: readonly MarkedDay[], page: string): Html {
   const start = `${year}-01-01`
   const labels = MONTHS.map((name, month) => {
     const first = `${year}-${String(month + 1).padStart(2, '0')}-01`
@@ -78,10 +73,11 @@ export function yearCalendar(
   const cells = days.map((day) => {
     const [x, y] = [LEFT + weekOf(day.date, start) * PITCH, TOP + weekdayOf(day.date) * PITCH]
     const place = html`<use href="#${day.mark}" x="${x}" y="${y}"`
-    const cell = areTitled ? html`${place}><title>${describeDay(day)}</title></use>` : html`${place}/>`
+    const cell = page === '' ? html`${place}/>` : html`${place}><title>${describeDay(day)}</title></use>`
+    const id = page === '' ? html`` : html` id="${day.date}"`
     return day.mark === 'missing'
       ? html`${cell}\n`
-      : html`<a href="${root}${dayPath(day.date)}" tabindex="-1">${cell}</a>\n`
+      : html`<a${id} href="${page}#m${day.date.slice(0, 7)}" tabindex="-1">${cell}</a>\n`
   })
   return html`<p class="visually-hidden">The days of ${year}: ${summary(days)}. The pages of the months list them.</p>
 <svg class="calendar" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" aria-hidden="true">

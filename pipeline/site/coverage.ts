@@ -9,7 +9,7 @@ import { describeRange, toRanges } from '../dataset/old-counts.ts'
 import { PROVISIONAL } from '../release/documents/describe.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { calendarLegend, dayShapes, type MarkedDay, summary, yearCalendar } from './calendar.ts'
-import { coveredDays, dayPath } from './day-path.ts'
+import { coveredDays } from './covered-days.ts'
 import { dateElement, instantElement, scrollable, tokensElement } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
@@ -93,11 +93,11 @@ ${calendar(year, days, 'coverage.html')}`
 
 /** The cells lead to days by pointer alone: a keyboard would stop 365 times. The months below are for all. */
 function calendar(year: string, days: readonly MarkedDay[], path: string): Html {
-  const months = [...new Set(days.map(({ date }) => date.slice(0, 7)))].map((month) => {
-    const page = path === yearPath(year) ? '' : yearPath(year)
-    return html`<li><a href="${page}#m${month}">${month}</a></li>\n`
-  })
-  const drawn = yearCalendar(year, days, { root: rootFrom(path), areTitled: path === 'coverage.html' })
+  const page = path === yearPath(year) ? '' : yearPath(year)
+  const months = [...new Set(days.map(({ date }) => date.slice(0, 7)))].map(
+    (month) => html`<li><a href="${page}#m${month}">${month}</a></li>\n`,
+  )
+  const drawn = yearCalendar(year, days, page)
   return html`${scrollable(`Calendar of ${year}`, drawn)}<ul class="years" aria-label="Days of ${year} by month">
 ${months}</ul>
 `
@@ -171,19 +171,17 @@ function yearPage({ manifest }: SiteFacts, year: string, days: readonly MarkedDa
   const months = [...Map.groupBy(days, ({ date }) => date.slice(0, 7))].toReversed()
   const main = html`<p class="trail"><a href="${root}coverage.html">Coverage</a></p>
 <h1>Days of ${year}</h1>
-<p>The page of each day has its ranking, its revisions and their files.</p>
-${dayShapes()}${calendarLegend(days)}${calendar(year, days, path)}${months.map(([month, own], position) => monthOf(month, own, root, position === 0))}`
+${dayShapes()}${calendarLegend(days)}${calendar(year, days, path)}${months.map(([month, own], position) => monthOf(month, own, position === 0))}`
   const title = `Days of ${year}`
   const description = `Status, rows, tokens, revision and file of each day of ${year}.`
   return renderPage({ path, title, description, main }, manifest)
 }
 
-function monthOf(month: string, days: readonly MarkedDay[], root: string, isOpen: boolean): Html {
+function monthOf(month: string, days: readonly MarkedDay[], isOpen: boolean): Html {
   const rows = days.map(({ date, mark, reason, rows, total_tokens, revision, old_counts }) => {
     if (mark === 'missing') return [date, `missing: ${reason === null ? 'unknown' : REASONS[reason]}`, '', '', '']
-    const link = html`<a href="${root}${dayPath(date)}">${date}</a>`
     const status = old_counts ? `${mark}, old counts` : mark
-    return [link, status, revision ?? '', rows, tokensElement(BigInt(total_tokens))]
+    return [date, status, revision ?? '', rows, tokensElement(BigInt(total_tokens))]
   })
   return html`<details id="m${month}"${isOpen ? html` open` : html``}>
 <summary>${month} <span class="quiet">${summary(days)}</span></summary>

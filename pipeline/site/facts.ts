@@ -6,15 +6,12 @@ import type { PublishedDois } from '../contract/dois.ts'
 import type { Coverage, Restatement } from '../contract/ledger.ts'
 import { type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
-import { HISTORY_PATHS } from '../contract/published-paths.ts'
 import type { RankingRow } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
 import type { PeriodRows } from '../contract/tables.ts'
-import type { UtcDate } from '../contract/utc-date.ts'
 import { fromFirstDate } from '../dataset/coverage.ts'
 import { modelFacts } from '../dataset/model-facts.ts'
 import { readModels } from '../dataset/models-file.ts'
-import { type DateVersion, readDateVersions } from '../release/date-versions.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
 import { citedBy } from '../release/dois.ts'
 import { standingReleases } from '../release/index.ts'
@@ -37,8 +34,6 @@ export interface SiteFacts {
   restatements: readonly Restatement[]
   /** Undefined if no release is deposited. */
   dois: PublishedDois | undefined
-  /** The versions of each date that changed after it was first published, by the history. */
-  versions: ReadonlyMap<UtcDate, readonly DateVersion[]>
 }
 
 /** What is known of a release before its pages are rendered. */
@@ -66,9 +61,8 @@ export async function readFacts(
   const release = `${place}/`
   // Version 0.1.0 published days before the first one, all of them missing.
   const coverage = fromFirstDate(known.coverage)
-  const versions = await readDateVersions(database, join(rootOf(HISTORY_PATHS.parquet), HISTORY_PATHS.parquet))
   const dataset = describeDataset(...citedBy(manifest, known.dois))
-  return { ...known, coverage, dataset, release, models, paged, versions }
+  return { ...known, coverage, dataset, release, models, paged }
 }
 
 async function pagedReleases(rootOf: (path: string) => string, index: ReleaseIndex): Promise<Set<ReleaseName>> {

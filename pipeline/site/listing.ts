@@ -13,7 +13,7 @@ import {
 } from '../contract/published-paths.ts'
 import { dataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { coveredDays, dayPath } from './day-path.ts'
+import { coveredDays, dayPath } from './covered-days.ts'
 import { commaSeparated, dateElement } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'

@@ -7,7 +7,6 @@ import { changelogPages } from './changelog.ts'
 import { codeSection } from './code.ts'
 import { coveragePages } from './coverage.ts'
 import { renderCrawlerFiles } from './crawlers.ts'
-import { dayPages } from './days.ts'
 import { embedPage } from './embed.ts'
 import { explorePage } from './explore.ts'
 import type { SiteFacts } from './facts.ts'
@@ -31,7 +30,6 @@ export function renderSite(facts: SiteFacts, bundle: Bundle): Page[] {
     ...modelsPages(facts, tag),
     ...modelPages(facts),
     ...authorPages(facts),
-    ...dayPages(facts),
     ...coveragePages(facts),
     ...changelogPages(facts),
     listingPage(facts),

@@ -1,10 +1,10 @@
 import { nearest } from '../../pipeline/contract/nearest.ts'
 
-/** A page of a model, an author or a day. */
+/** A page of a model or an author. */
 export interface KnownPage {
   path: string
-  kind: 'models' | 'authors' | 'days'
-  /** Such as `openai/gpt-4o` or `2026-11-19`. */
+  kind: 'models' | 'authors'
+  /** Such as `openai/gpt-4o`. */
   name: string
 }
 
@@ -17,7 +17,7 @@ export function knownPages(sitemap = ''): KnownPage[] {
 }
 
 function pageAt(path: string): KnownPage | undefined {
-  const [, kind, name = ''] = /^(models|authors|days)\/(.+)\.html$/.exec(path) ?? []
+  const [, kind, name = ''] = /^(models|authors)\/(.+)\.html$/.exec(path) ?? []
   return kind === undefined ? undefined : { path, kind: kind as KnownPage['kind'], name: readable(name) }
 }
 
@@ -45,20 +45,12 @@ function withoutSlashes(path: string): string {
 /** The page that a person who asked for this path may have meant. */
 export function nearestPage(urlPath: string, pages: readonly KnownPage[]): KnownPage | undefined {
   const path = withoutSlashes(decodedIfAny(urlPath) ?? '').replace(/\.html?$/, '')
-  const [date] = /\d{4}-\d{2}-\d{2}$/.exec(path) ?? []
-  if (date !== undefined && /^(days\/)?[\d-]+$/.test(path)) return nearestDay(date, pages)
   const [, folder, word = ''] = /^(?:(models|authors)\/)?(.*)$/s.exec(path) ?? []
   if (word === '' || word.length > LONGEST_WORD) return undefined
   const nameOf = word.includes('/') ? ({ name }: KnownPage) => name : lastPartOf
-  const likely = pages.filter(({ kind }) => (folder === undefined ? kind !== 'days' : kind === folder))
+  const likely = pages.filter(({ kind }) => folder === undefined || kind === folder)
   const found = nearest(word, likely.map(nameOf))
   return likely.find((page) => nameOf(page) === found)
-}
-
-/** The day itself, or the last before it, or the first. */
-function nearestDay(date: string, pages: readonly KnownPage[]): KnownPage | undefined {
-  const days = pages.filter(({ kind }) => kind === 'days').toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  return days.findLast(({ name }) => name <= date) ?? days[0]
 }
 
 function lastPartOf({ name }: KnownPage): string {

@@ -15,9 +15,8 @@ import {
   sha256,
   snapshotTree,
   type Workspace,
-  withdrawIn,
 } from '../support/pipeline.ts'
-import { deliver, release, type Use, verifyFolder } from '../support/releases.ts'
+import { deliver, release, type Use } from '../support/releases.ts'
 import { linksOf } from '../support/site.ts'
 
 it('writes no page when nothing has changed, and no link to a file that is gone when a release is dropped', async () => {
@@ -120,83 +119,5 @@ describe('the second build', () => {
       }),
     )
     expect(published).not.toEqual(expected)
-  })
-})
-
-/** Rows on 20 days, with the tokens of one model on some days replaced. */
-function manyDays(count: number, changed: Readonly<Record<string, number>> = {}): Use[] {
-  return Array.from({ length: count }, (_, day): Use[] => {
-    const date = `2025-03-${String(day + 1).padStart(2, '0')}`
-    return [
-      [date, changed[date] ?? 1000 + day, 'acme/one'],
-      [date, 500, 'acme/two'],
-    ]
-  }).flat()
-}
-
-const dayOf = (day: number) => `days/2025-03-${String(day).padStart(2, '0')}.html`
-
-/** Puts a mark in the place of the pages of all days, as if they had been rendered so. */
-async function markDays({ publicDir, dataDir }: Workspace): Promise<void> {
-  const path = join(dataDir, 'state/pages.json')
-  const note: Rendered = JSON.parse(await readFile(path, 'utf8'))
-  for (const [page, noted] of Object.entries(note.pages).filter(([name]) => name.startsWith('days/'))) {
-    await writeFile(join(publicDir, page), MARK)
-    note.pages[page] = { ...noted, sha256: sha256(MARK) }
-  }
-  await writeFile(path, JSON.stringify(note))
-}
-
-const MARK = 'not rendered again'
-
-async function renderedAgain({ publicDir }: Workspace): Promise<string[]> {
-  const names = (await readdir(join(publicDir, 'days'))).filter((name) => name.endsWith('.html')).sort()
-  const texts = await Promise.all(names.map((name) => readFile(join(publicDir, 'days', name), 'utf8')))
-  return names.flatMap((name, position) => (texts[position] === MARK ? [] : `days/${name}`))
-}
-
-describe('the pages of days', () => {
-  it('are rendered by a new day only if it changes them: the last week and what a restatement shows in', async () => {
-    const workspace = await newWorkspace()
-    await release(workspace, manyDays(20), '2025-03-21T12:00:00Z')
-    await markDays(workspace)
-    await release(workspace, manyDays(21), '2025-03-22T12:00:00Z')
-    // The week around a day, the day after it, and the day that is final from now on.
-    expect(await renderedAgain(workspace)).toEqual([15, 16, 17, 18, 19, 20, 21].map(dayOf))
-
-    await markDays(workspace)
-    await release(workspace, manyDays(21, { '2025-03-05': 9 }), '2025-03-22T13:00:00Z')
-    // Three days before and after, and the day a week later, whose ranking is compared with it.
-    expect(await renderedAgain(workspace)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 12].map(dayOf))
-  })
-
-  it('are those that follow from the releases after late data, a restatement, a gap and a withdrawal', async () => {
-    const workspace = await newWorkspace()
-    await release(workspace, manyDays(9), '2025-03-10T12:00:00Z')
-    await release(workspace, manyDays(10, { '2025-03-09': 7, '2025-03-02': 5 }), '2025-03-11T12:00:00Z')
-    const wrong = await release(workspace, manyDays(11, { '2025-03-02': 6 }), '2025-03-12T12:00:00Z')
-    await verifyFolder(workspace.publicDir)
-    await release(
-      workspace,
-      manyDays(12).filter(([date]) => date !== '2025-03-04'),
-      '2025-03-13T12:00:00Z',
-    )
-    await verifyFolder(workspace.publicDir)
-    expect(existsSync(join(workspace.publicDir, dayOf(4)))).toBe(false)
-    await withdrawIn(workspace, wrong, '2025-03-14T12:00:00Z')
-    await verifyFolder(workspace.publicDir)
-    const page = await readFile(join(workspace.publicDir, dayOf(2)), 'utf8')
-    expect(page).toContain('<caption>Revisions, newest first</caption>')
-    expect(page).not.toContain(`releases/${wrong}`)
-  })
-
-  it('are rendered again if one was damaged', async () => {
-    const workspace = await newWorkspace()
-    await release(workspace, manyDays(20), '2025-03-21T12:00:00Z')
-    const path = join(workspace.publicDir, dayOf(3))
-    const text = await readFile(path, 'utf8')
-    await writeFile(path, text.replace('acme/one', 'acme/two'))
-    await release(workspace, manyDays(21), '2025-03-22T12:00:00Z')
-    expect(await readFile(path, 'utf8')).toBe(text)
   })
 })

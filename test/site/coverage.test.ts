@@ -35,15 +35,15 @@ describe('the coverage pages', () => {
     for (const page of pages.values()) expect(textOf(page)).not.toMatch(/2025-01-01|2025-05|never/)
   })
 
-  it('lead from each cell to the page of its day, without a stop for the keyboard, and from a list to the months', () => {
+  it('lead from each cell and from a list to the months, without a stop for the keyboard in the cells', () => {
     const pages = pagesOf('2025-06-01', '2025-07-03')
-    for (const [path, root] of [
-      ['coverage.html', ''],
-      ['coverage/2025.html', '../'],
+    for (const [path, page] of [
+      ['coverage.html', 'coverage/2025.html'],
+      ['coverage/2025.html', ''],
     ] as const) {
       const text = pages.get(path) ?? ''
-      const links = [...text.matchAll(/<a href="([^"]*)" tabindex="-1"><use href="#\w+"/g)].map(([, link]) => link)
-      expect(links, path).toEqual([`${root}days/2025-06-01.html`, `${root}days/2025-07-03.html`])
+      const links = [...text.matchAll(/href="([^"]*)" tabindex="-1"><use href="#\w+"/g)].map(([, link]) => link)
+      expect(links, path).toEqual([`${page}#m2025-06`, `${page}#m2025-07`])
       const [, months = ''] = /<ul class="years" aria-label="Days of 2025 by month">(.*?)<\/ul>/s.exec(text) ?? []
       const targets = [...months.matchAll(/href="([^"]*)"/g)].map(([, link = '']) => link.split('#'))
       expect(targets.map(([, id]) => id)).toEqual(['m2025-06', 'm2025-07'])

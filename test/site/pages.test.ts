@@ -5,7 +5,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { CoverageDay } from '../../pipeline/contract/ledger.ts'
-import type { ReleaseEntry } from '../../pipeline/contract/manifest.ts'
 import { OTHER } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { apiPage } from '../../pipeline/site/api-page.ts'
@@ -13,7 +12,6 @@ import { renderAssets } from '../../pipeline/site/assets.ts'
 import { authorPages } from '../../pipeline/site/author-page.ts'
 import { changelogPages } from '../../pipeline/site/changelog.ts'
 import { coveragePages } from '../../pipeline/site/coverage.ts'
-import { dayPages } from '../../pipeline/site/days.ts'
 import type { SiteFacts } from '../../pipeline/site/facts.ts'
 import { landingPage } from '../../pipeline/site/landing.ts'
 import type { Page } from '../../pipeline/site/layout.ts'
@@ -143,29 +141,6 @@ function listing() {
   return [listingPage(siteFacts(rows, { index }))]
 }
 
-/** A final day that was restated, a provisional one, and one with nothing a week before it. */
-function days() {
-  const facts = siteFacts(WEEK, { index: indexOf(RELEASES) })
-  const [first, second, third] = RELEASES
-  if (!first || !second || !third) throw new Error('there are four releases')
-  const version = (release: ReleaseEntry, total_tokens: string, changed_rows = 3) => {
-    return { release: release.release, rows: 3, total_tokens, changed_rows }
-  }
-  const days = facts.coverage.days.map((day): CoverageDay => {
-    if (day.date === '2026-11-12') return { ...day, revision: 2 }
-    return day.date === '2026-11-19' ? { ...day, revision: 5, release: second.release } : day
-  })
-  return dayPages({
-    ...facts,
-    coverage: { ...facts.coverage, days },
-    restatements: [restatementOn('2026-11-12', second, { note: 'A <region> was late.' })],
-    versions: new Map([
-      ['2026-11-12', [version(first, '150'), version(second, '160', 1)]],
-      ['2026-11-19', [version(first, '900'), version(third, '0', 4), version(second, '1000')]],
-    ]),
-  })
-}
-
 /** Three whole weeks and a few days, two authors, one variant; the last week has a new model. */
 function weeks() {
   const days = Array.from({ length: 24 }, (_, day) => {
@@ -177,7 +152,6 @@ function weeks() {
 }
 
 const SETS: [string, () => Page[]][] = [
-  ['the pages of days', days],
   ['the listing of the dataset', listing],
   ['the page of the API', () => [apiPage(siteFacts(WEEK))]],
   ['the pages of withdrawn releases', gone],

@@ -35,7 +35,6 @@ export function siteFacts(
     coverage: coverageOf(rows, whole),
     restatements: [],
     dois: undefined,
-    versions: new Map(),
     ...changes,
   }
 }
