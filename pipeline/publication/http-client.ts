@@ -126,18 +126,6 @@ export async function bodyWithin(limit: number, { body }: Response, onChunk: () 
   return Buffer.concat(chunks)
 }
 
-/** `fetch` refuses URLs with a user and password. */
-export function withoutLogin(url: URL): URL {
-  return Object.assign(new URL(url), { username: '', password: '' })
-}
-
-/** The header that stands for the user and password of a URL; none if it has neither. */
-export function loginOf({ username, password }: URL): Record<string, string> {
-  if (username === '' && password === '') return {}
-  const login = [username, password].map(decodeURIComponent).join(':')
-  return { Authorization: `Basic ${Buffer.from(login).toString('base64')}` }
-}
-
 /** Other files may arrive with a content coding: the decoded bytes are what we verify. */
 function verifyAsPublished({ headers }: Response, url: string): void {
   const coding = headers.get('content-encoding') ?? 'identity'

@@ -78,11 +78,6 @@ export function standingReleases(index: ReleaseIndex): ReleaseName[] {
   return standingEntries(index).map(({ release }) => release)
 }
 
-/** Those of them that have their data files. */
-export function keptReleases(index: ReleaseIndex): ReleaseName[] {
-  return standingEntries(index).flatMap(({ release, dropped }) => (dropped ? [] : [release]))
-}
-
 /** Sets the status of each entry: the newest that was not withdrawn is current. */
 export function withStatus(index: ReleaseIndex): ReleaseIndex {
   let successor: ReleaseEntry | undefined
