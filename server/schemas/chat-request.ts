@@ -47,8 +47,9 @@ const SystemMessage = z.looseObject({
   content: z.union([z.string(), list(typed('text', { text: z.string() }))]),
 })
 
+/** It has a property, without which generators of clients make no class of it. */
 const OtherMessage = z
-  .looseObject({})
+  .looseObject({ role: z.unknown().optional() })
   .refine((message) => !isOfSystem(message), { abort: true })
   .meta({ not: { required: ['role'], properties: { role: { enum: [...SYSTEM_ROLES] } } } })
 
