@@ -40,6 +40,11 @@ export const ResponseFormat = tagged('type', [
   typed('python', {}),
 ])
 
+export const ChatReasoning = z.looseObject({
+  effort: Effort.nullable().optional(),
+  summary: ReasoningSummary.nullable().optional(),
+})
+
 const SYSTEM_ROLES = ['system', 'developer'] as const
 
 const SystemMessage = z.looseObject({
@@ -73,9 +78,7 @@ const CONFIG = {
   seed: INTEGER,
   stop: z.union([z.string(), list(z.string()).max(MAX_STOPS), z.null()]).optional(),
   response_format: ResponseFormat.optional(),
-  reasoning: z
-    .looseObject({ effort: Effort.nullable().optional(), summary: ReasoningSummary.nullable().optional() })
-    .optional(),
+  reasoning: ChatReasoning.optional(),
   reasoning_effort: Effort.nullable().optional(),
   modalities: list(z.enum(['text', 'image', 'audio'])).optional(),
 }

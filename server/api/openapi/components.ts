@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
-import { ChatMessage, ChatRequest, ResponseFormat } from '../../schemas/chat-request.ts'
+import { ChatMessage, ChatReasoning, ChatRequest, ResponseFormat } from '../../schemas/chat-request.ts'
 import {
   DatasetInfo,
   DatasetInfoResponse,
@@ -99,6 +99,7 @@ export const SCHEMAS = {
   StopServerToolsWhen,
   Trace,
   ChatRequest,
+  ChatReasoning,
   ChatMessage,
   ResponseFormat,
   ResponsesRequest,
