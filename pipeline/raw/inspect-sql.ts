@@ -70,8 +70,7 @@ async function namedReading(file: InputFile, path: string | undefined): Promise<
 }
 
 async function guessedReading(file: InputFile, effects: InspectEffects): Promise<Reading> {
-  const [inspection] = await inspect([file.name], effects)
-  const { source, notes = [] } = inspection ?? {}
+  const { source, notes } = await inspect(file, effects)
   if (source === undefined) throw new BuildError([`no schema fits ${file.name}`, ...notes].join('; '))
   return {
     source: Source.parse(source),

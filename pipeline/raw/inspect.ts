@@ -6,7 +6,6 @@ import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError, isInterrupt, reasonOf } from '../base/errors.ts'
 import { jsonIfAny } from '../base/json.ts'
 import { withTemporaryFolder } from '../base/scratch.ts'
-import { sideBySide } from '../base/side-by-side.ts'
 import { DATASET_START } from '../contract/utc-date.ts'
 import { lastCredibleDate, setCredibleDates } from './credible-dates.ts'
 import { delimiterOf } from './files/columns.ts'
@@ -27,7 +26,6 @@ import { slugProblem } from './slug.ts'
 import { Source } from './sources.ts'
 
 const RECORDS_READ = 100
-const RECORDS_SHOWN = 10
 const COLUMNS_SHOWN = 30
 const SAMPLE_SHOWN = 30
 /** Of a CSV file. More than are read: malformed records do not count. */
@@ -53,11 +51,9 @@ const LINE_FEED = Buffer.from('\n')
 
 const KNOWN_COLUMNS = SCHEMA_NAMES.flatMap((name) => schemaColumns(SCHEMAS[name]))
 
-export interface MappedRecord extends Record<string, string | boolean | null> {
+interface MappedRecord extends Record<string, string | boolean | null> {
   date: string | null
   model: string | null
-  prompt_tokens: string | null
-  completion_tokens: string | null
   has_request_id: boolean
   reject_reason: string | null
 }
@@ -78,13 +74,9 @@ interface Column {
   sample: string
 }
 
-/** What a file seems to be. If no schema fits, `records` is empty and `source` is undefined. */
+/** What a file seems to be. */
 export interface Inspection {
-  file: string
-  format: InputFile['format']
-  columns: Column[]
-  schema: Source['schema'] | undefined
-  records: MappedRecord[]
+  /** Undefined if no schema fits; `notes` say why. */
   source: SourceEntry | undefined
   /** Whether the timestamps of your own logs have no offset, so that only you know their time zone. */
   lacks_offset: boolean
@@ -95,19 +87,9 @@ export interface Inspection {
   notes: string[]
 }
 
-/**
- * Guesses the schema of raw files from their first records, without touching the state. Throws `CliError` if a file
- * is missing or has an unknown ending, `BuildError` if it cannot be read.
- */
-export async function inspect(paths: readonly string[], effects: InspectEffects): Promise<Inspection[]> {
-  const files = await sideBySide(paths, describeGiven)
-  return withFiles(files, effects, async (database, folder) => {
-    const inspections: Inspection[] = []
-    for (const [position, file] of files.entries()) {
-      inspections.push(await inspectFile(database, file, join(folder, `${position}.${file.format}`)))
-    }
-    return inspections
-  })
+/** Guesses the schema of one raw file by itself. Throws `BuildError` if the file cannot be read. */
+export async function inspect(file: InputFile, effects: InspectEffects): Promise<Inspection> {
+  return withFiles([file], effects, (database, folder) => inspectFile(database, file, join(folder, `0.${file.format}`)))
 }
 
 export type InspectEffects = Pick<Effects, 'now' | 'signal'>
@@ -186,7 +168,7 @@ export async function inspectFile(
       const records = await mapRecords(database, source, file)
       if (typeof records === 'string') problems.push(records)
       else if (records.some(isRead)) {
-        const found = await withUnit(database, file, foundIn(file, source, records, columnsIn), columnsIn)
+        const found = await withUnit(database, file, foundIn(source, records, columnsIn), columnsIn)
         if (records.some(({ reject_reason }) => reject_reason === null)) return found
         allLeftOut.push(found)
       } else rejected.push(...whyRejected(source, records))
@@ -195,8 +177,7 @@ export async function inspectFile(
     if (found !== undefined) return found
     const [why = whatIsMissing(columnsIn)] = rejected
     const notes = problems.length > 0 ? problems : [why, ...howToRead(file, columnsIn)]
-    const known = { file: file.name, format: file.format, columns: columnsIn({ schema: 'canonical' }) }
-    return { ...known, schema: undefined, records: [], source: undefined, lacks_offset: false, unread: [], notes }
+    return { source: undefined, lacks_offset: false, unread: [], notes }
   } catch (error) {
     if (!(error instanceof Error) || error instanceof BuildError || isInterrupt(error)) throw error
     throw new BuildError(`${file.name} cannot be read: ${reasonOf(error).replaceAll(file.link, file.name)}`)
@@ -219,7 +200,7 @@ async function withUnit(
   if (row.has_fractions === true) {
     const inSeconds: SourceEntry = { ...source, time_unit: 'seconds' }
     const records = await mapRecords(database, inSeconds, file)
-    return typeof records === 'string' ? found : foundIn(file, inSeconds, records, columnsIn)
+    return typeof records === 'string' ? found : foundIn(inSeconds, records, columnsIn)
   }
   if (row.last > MOST_SECONDS) return found
   const note = `${row.first} to ${row.last} may be seconds or milliseconds: check "time_unit"`
@@ -236,25 +217,15 @@ async function firstReading(
   for (const source of sources) {
     const records = await mapRecords(database, source, file)
     if (typeof records === 'string' || (records.length > 0 && !records.some(isRead))) continue
-    return foundIn(file, source, records, columnsIn)
+    return foundIn(source, records, columnsIn)
   }
   return undefined
 }
 
-function foundIn(
-  { name, format }: LinkedFile,
-  source: SourceEntry,
-  records: MappedRecord[],
-  columnsIn: ColumnsIn,
-): Inspection {
+function foundIn(source: SourceEntry, records: readonly MappedRecord[], columnsIn: ColumnsIn): Inspection {
   const columns = columnsIn(source)
   const unread = unreadCounts(source, columns)
   return {
-    file: name,
-    format,
-    columns,
-    schema: source.schema,
-    records: records.slice(0, RECORDS_SHOWN),
     source,
     lacks_offset: source.schema === 'canonical' && /[T ]\d\d:\d\d(:\d\d([.,]\d+)?)?$/.test(timeIn(source, columns)),
     unread,

@@ -1,10 +1,6 @@
 import { z } from 'zod'
 import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
-import { ChatPart, ChatText } from '../../schemas/chat-request/content.ts'
-import { ChatReasoning, ChatRequest } from '../../schemas/chat-request/index.ts'
-import { ChatMessage, ReasoningDetail } from '../../schemas/chat-request/messages.ts'
-import { ResponseFormat } from '../../schemas/chat-request/response-format.ts'
-import { ChatTool, ChatToolChoice } from '../../schemas/chat-request/tools.ts'
+import { ChatMessage, ChatReasoning, ChatRequest, ResponseFormat } from '../../schemas/chat-request.ts'
 import {
   DatasetInfo,
   DatasetInfoResponse,
@@ -38,37 +34,15 @@ import {
 } from '../../schemas/preset.ts'
 import { ComparedRelease, RankingChange, RankingChangesResponse } from '../../schemas/ranking-changes.ts'
 import { RankingSelectionResponse, RankingsResponse, RankingsRow, SelectedRow } from '../../schemas/rankings.ts'
-import * as agentTools from '../../schemas/request-parts/agent-tools.ts'
 import { CacheControl } from '../../schemas/request-parts/cache-control.ts'
-import { PromptCacheBreakpoint } from '../../schemas/request-parts/completion.ts'
+import { CompletionToolChoice } from '../../schemas/request-parts/completion.ts'
 import { Plugin } from '../../schemas/request-parts/plugins.ts'
 import { Fallback, ProviderPreferences, Route } from '../../schemas/request-parts/provider.ts'
-import * as serverTools from '../../schemas/request-parts/server-tools.ts'
 import { StopServerToolsWhen } from '../../schemas/request-parts/stop-server-tools.ts'
 import { Trace } from '../../schemas/request-parts/tracking.ts'
 import { ServerToolUserLocation, UserLocation } from '../../schemas/request-parts/user-location.ts'
-import { InputFile, InputImage, InputText, MessagePart } from '../../schemas/responses-request/content.ts'
-import { ResponsesRequest, TextFormat } from '../../schemas/responses-request/index.ts'
-import { InputItem, StoredPrompt } from '../../schemas/responses-request/input.ts'
-import { PatchOperation, ShellResult } from '../../schemas/responses-request/server-tool-items.ts'
-import { CustomTool, ResponsesTool, ResponsesToolChoice } from '../../schemas/responses-request/tools.ts'
+import { ResponsesRequest, TextFormat } from '../../schemas/responses-request.ts'
 import { readable } from './readable.ts'
-
-/** Tools in several requests, under the names that their branches of `Tool` would have. */
-const SERVER_TOOLS = {
-  ToolOpenrouterBash: serverTools.Bash,
-  ToolOpenrouterShell: serverTools.Shell,
-  ToolOpenrouterDatetime: serverTools.Datetime,
-  ToolOpenrouterImageGeneration: serverTools.ImageGeneration,
-  ToolOpenrouterExperimentalSearchModels: serverTools.SearchModels,
-  ToolOpenrouterToolSearch: serverTools.ToolSearch,
-  ToolOpenrouterWebFetch: serverTools.WebFetch,
-  ToolOpenrouterWebSearch: serverTools.WebSearch,
-  ToolOpenrouterAdvisor: agentTools.Advisor,
-  ToolOpenrouterSubagent: agentTools.Subagent,
-  ToolOpenrouterFiles: agentTools.Files,
-  ToolOpenrouterFusion: agentTools.Fusion,
-}
 
 /** Named schemas. All others are inlined. */
 export const SCHEMAS = {
@@ -124,30 +98,13 @@ export const SCHEMAS = {
   OutputConfig,
   StopServerToolsWhen,
   Trace,
-  ...SERVER_TOOLS,
   ChatRequest,
   ChatReasoning,
   ChatMessage,
-  ChatPart,
-  ChatText,
-  PromptCacheBreakpoint,
-  ReasoningDetail,
-  ChatTool,
-  ChatToolChoice,
   ResponseFormat,
   ResponsesRequest,
-  InputItem,
-  MessagePart,
-  InputText,
-  InputImage,
-  InputFile,
-  PatchOperation,
-  ShellResult,
-  StoredPrompt,
   TextFormat,
-  ResponsesTool,
-  CustomTool,
-  ResponsesToolChoice,
+  CompletionToolChoice,
 } satisfies Record<string, z.ZodType>
 export type SchemaName = keyof typeof SCHEMAS
 

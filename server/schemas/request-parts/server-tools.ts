@@ -5,10 +5,7 @@ import { ServerToolUserLocation } from './user-location.ts'
 
 /* Tools that the service runs. SPECIFICATION.md only names them; their shapes are the reference's. */
 
-export function serverTool<const Type extends string, Parameters extends z.ZodType>(
-  type: Type,
-  parameters: Parameters,
-) {
+function serverTool<const Type extends string, Parameters extends z.ZodType>(type: Type, parameters: Parameters) {
   return z.looseObject({ type: z.literal(type), parameters: parameters.optional() })
 }
 
@@ -19,7 +16,7 @@ const Environment = tagged('type', [
   }),
 ])
 
-export const Bash = serverTool(
+const Bash = serverTool(
   'openrouter:bash',
   z.looseObject({
     engine: z.enum(['auto', 'native', 'openrouter']).optional(),
@@ -28,7 +25,7 @@ export const Bash = serverTool(
   }),
 )
 
-export const Shell = serverTool(
+const Shell = serverTool(
   'openrouter:shell',
   z.looseObject({
     engine: z.enum(['auto', 'openrouter']).optional(),
@@ -37,21 +34,18 @@ export const Shell = serverTool(
   }),
 )
 
-export const Datetime = serverTool('openrouter:datetime', z.looseObject({ timezone: z.string().optional() }))
+const Datetime = serverTool('openrouter:datetime', z.looseObject({ timezone: z.string().optional() }))
 
-export const ImageGeneration = serverTool(
-  'openrouter:image_generation',
-  imageParameters({ model: z.string().optional() }),
-)
+const ImageGeneration = serverTool('openrouter:image_generation', imageParameters({ model: z.string().optional() }))
 
-export const SearchModels = serverTool(
+const SearchModels = serverTool(
   'openrouter:experimental__search_models',
   z.looseObject({ max_results: z.int().optional() }),
 )
 
-export const ToolSearch = serverTool('openrouter:tool_search', z.looseObject({ max_results: z.int().optional() }))
+const ToolSearch = serverTool('openrouter:tool_search', z.looseObject({ max_results: z.int().optional() }))
 
-export const WebFetch = serverTool(
+const WebFetch = serverTool(
   'openrouter:web_fetch',
   z.looseObject({
     engine: z.enum(['auto', 'native', 'openrouter', 'exa', 'parallel', 'firecrawl']).optional(),
@@ -75,26 +69,22 @@ export const WebSearchMode = z.enum([
   'advanced',
 ])
 
-export const WebSearchEngine = z.enum(['native', 'exa', 'parallel', 'firecrawl', 'perplexity', 'auto'])
+const WebSearch = serverTool(
+  'openrouter:web_search',
+  z.looseObject({
+    engine: z.enum(['native', 'exa', 'parallel', 'firecrawl', 'perplexity', 'auto']).optional(),
+    mode: WebSearchMode.optional(),
+    allowed_domains: list(z.string()).optional(),
+    excluded_domains: list(z.string()).optional(),
+    max_characters: z.int().optional(),
+    max_results: z.int().optional(),
+    max_total_results: z.int().optional(),
+    max_uses: z.int().optional(),
+    search_context_size: z.enum(['low', 'medium', 'high']).optional(),
+    user_location: ServerToolUserLocation.optional(),
+  }),
+)
 
-export const SearchContextSize = z.enum(['low', 'medium', 'high'])
-
-export const WEB_SEARCH_PARAMETERS = {
-  engine: WebSearchEngine.optional(),
-  mode: WebSearchMode.optional(),
-  allowed_domains: list(z.string()).optional(),
-  excluded_domains: list(z.string()).optional(),
-  max_characters: z.int().optional(),
-  max_results: z.int().optional(),
-  max_total_results: z.int().optional(),
-  max_uses: z.int().optional(),
-  search_context_size: SearchContextSize.optional(),
-  user_location: ServerToolUserLocation.optional(),
-}
-
-export const WebSearch = serverTool('openrouter:web_search', z.looseObject(WEB_SEARCH_PARAMETERS))
-
-/** The server tools of message-style and responses requests. */
 export const SERVER_TOOLS = [
   Bash,
   Shell,

@@ -30,7 +30,7 @@ public class Main {
     MessageRequest request =
         new MessageRequest().model("acme/one").maxTokens(10).messages(List.of(hello)).plugins(List.of(new Plugin(web)));
     var presets = new PresetsApi(client);
-    var preset = presets.createPresetsMessages("from-a-client", request, null, null);
+    var preset = presets.createPresetsMessages("from-a-client", request, null);
     var version = presets.getPresetVersion("from-a-client", "1");
     var models = new EmbeddingsApi(client).listEmbeddingsModels(null, null);
 
