@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import { link, rename, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import type { BackupContents, NamedKey, Restored } from '../../server/store/restore.ts'
 import { BuildError, CliError, isInterrupt } from '../base/errors.ts'
@@ -44,7 +43,7 @@ const restore = new Command('restore')
   .addHelpText(
     'after',
     `
-The backup is copied beside the store, read whole, migrated to this version, and then switched to by one rename. The
+The backup is copied beside the store, read whole, and then switched to by one rename. The
 previous store stays beside it as store.sqlite.before-restore, or -2 and so on. Keys that were revoked after the backup are
 listed: they are valid again. Settings (environment): DATABASE_URL, DATA_DIR.`,
   )
@@ -82,12 +81,11 @@ async function checkBackup(file: string, path: string): Promise<void> {
   if (dev === stats.dev && ino === stats.ino) throw new CliError(`${file} is the store itself; name a backup of it`)
 }
 
-function contents({ schema, keys, revoked_keys, presets, versions, newest_change }: BackupContents): string {
+function contents({ keys, revoked_keys, presets, versions, newest_change }: BackupContents): string {
   return table([
     ['  keys', `${keys}, ${revoked_keys} of them revoked`],
     ['  presets', `${presets}, with ${counted(versions, 'version')}`],
     ['  newest', newest_change ?? 'no key and no preset'],
-    ['  schema', schema],
   ])
 }
 
@@ -113,36 +111,7 @@ function listKeys(headline: string, keys: readonly NamedKey[] | null): string {
   return `${headline}\n${table(rows)}${more}`
 }
 
-const copy = new Command('copy')
-  .description('Copy a whole SQLite store into the empty store of DATABASE_URL, such as a new PostgreSQL database.')
-  .argument('<from>', 'the store to copy, such as sqlite:data/store.sqlite')
-  .option('--json', 'print the outcome as one JSON object on stdout')
-  .action(async (from, { json = false }) => {
-    // Other URLs may hold a password, so do not repeat them.
-    if (!from.startsWith(SQLITE)) throw new CliError('an SQLite store alone can be copied; name it as sqlite:PATH')
-    const path = from.slice(SQLITE.length)
-    if (!existsSync(path)) throw new CliError(`there is no store at ${path}`)
-    const { databaseUrl } = await serverConfig()
-    if (databaseUrl.startsWith(SQLITE) && resolve(databaseUrl.slice(SQLITE.length)) === resolve(path)) {
-      throw new CliError('DATABASE_URL names the very store that is to be copied; set it to the new one')
-    }
-    const { copyStore } = await import('../../server/store/copy.ts')
-    const { openStore } = await import('../../server/store/store.ts')
-    const source = await openStore(from)
-    try {
-      const target = await openStore(databaseUrl)
-      const rows = await copyStore(source, target).finally(() => target.close())
-      process.stderr.write(
-        `copied ${counted(rows.api_keys, 'key')}, ${counted(rows.presets, 'preset')} and all else to ${target.name}\n`,
-      )
-      if (json) process.stdout.write(`${JSON.stringify({ rows })}\n`)
-    } finally {
-      await source.close()
-    }
-  })
-
 export const store = new Command('store')
-  .description('Back up the store of keys and presets, restore it, or copy it to another database.')
+  .description('Back up the store of keys and presets, and restore it.')
   .addCommand(backup)
   .addCommand(restore)
-  .addCommand(copy)

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { RateLimitSettings } from '../base/config.ts'
 import { ApiError } from '../base/errors.ts'
-import type { QuotaCounter, QuotaRule, QuotaState, Spending } from '../base/quota.ts'
+import { type QuotaRule, type QuotaState, quotas } from '../base/quota.ts'
 import { callerOf } from './caller.ts'
 
 export const NO_RATE_LIMITS: RateLimitSettings = { perMinute: 0, perDay: 0, badKeysPerMinute: 0 }
@@ -11,7 +11,7 @@ export interface RateLimits {
   /** A hook after `authenticate`: counts the request for its key and account, or throws the 429. None without limits. */
   countRequest: onRequestHookHandler | undefined
   /** Counts a bad key for its client address, or throws the 429. */
-  countBadKey(request: FastifyRequest, reply: FastifyReply): void | Promise<void>
+  countBadKey(request: FastifyRequest, reply: FastifyReply): void
 }
 
 const MINUTE_SECONDS = 60
@@ -21,7 +21,6 @@ const DAY_SECONDS = 86_400
 export function rateLimits(
   settings: RateLimitSettings,
   clock: () => Date,
-  counter: QuotaCounter,
   onRefused: (of: QuotaRule['of']) => void = () => {},
 ): RateLimits {
   const ofKey: QuotaRule = { of: 'key', limit: settings.perMinute, seconds: MINUTE_SECONDS }
@@ -29,18 +28,17 @@ export function rateLimits(
   const isLimited = settings.perMinute > 0 || settings.perDay > 0
   const ofAddress: QuotaRule = { of: 'address', limit: settings.badKeysPerMinute, seconds: MINUTE_SECONDS }
 
-  function spend(uses: readonly QuotaUse[], reply: FastifyReply): void | Promise<void> {
+  const spendIn = quotas()
+
+  function spend(uses: readonly QuotaUse[], reply: FastifyReply): void {
     const limited = uses.filter(({ rule }) => rule.limit > 0)
     if (limited.length === 0) return
-    const tell = ({ isCounted, states, usedUp }: Spending) => {
-      reply.headers(describe(states, limited))
-      if (isCounted) return
-      reply.header('retry-after', Math.max(...states.map(({ resetSeconds }) => resetSeconds)))
-      for (const what of usedUp) onRefused(what)
-      throw new ApiError(429, 'Rate limit exceeded')
-    }
-    const spending = counter.spend(limited, clock().getTime())
-    return spending instanceof Promise ? spending.then(tell) : tell(spending)
+    const { isCounted, states, usedUp } = spendIn(limited, clock().getTime())
+    reply.headers(describe(states, limited))
+    if (isCounted) return
+    reply.header('retry-after', Math.max(...states.map(({ resetSeconds }) => resetSeconds)))
+    for (const what of usedUp) onRefused(what)
+    throw new ApiError(429, 'Rate limit exceeded')
   }
 
   const countRequest: onRequestHookHandler = (request, reply, done) => {
@@ -49,9 +47,8 @@ export function rateLimits(
       { rule: ofKey, name: id },
       { rule: ofAccount, name: creator_user_id },
     ]
-    const spent = spend(uses, reply)
-    if (spent instanceof Promise) spent.then(() => done(), done)
-    else done()
+    spend(uses, reply)
+    done()
   }
 
   return {

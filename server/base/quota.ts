@@ -14,33 +14,28 @@ export interface Spending {
   usedUp: QuotaRule['of'][]
 }
 
-/** Counts uses, in this process or for all servers of a store (`store/shared-quotas.ts`). */
-export interface QuotaCounter {
-  /** Counts one use in every quota, or in none if one is used up. `now` is in milliseconds. */
-  spend(uses: readonly { rule: QuotaRule; name: string }[], now: number): Spending | Promise<Spending>
-}
-
 /** Limits memory: clients can use any number of addresses. The oldest is dropped. */
 const MOST_NAMES: Partial<Record<QuotaRule['of'], number>> = { address: 100_000 }
 
-/** Counts in this process only. With several processes each has its own limit. */
-export function countHere(): QuotaCounter {
-  const quotas = new Map<QuotaRule, Quota>()
+/**
+ * Counts a use in every quota, or in none if one is used up. `now` is in milliseconds. Each process has quotas of its
+ * own.
+ */
+export function quotas(): (uses: readonly { rule: QuotaRule; name: string }[], now: number) => Spending {
+  const known = new Map<QuotaRule, Quota>()
   const quotaOf = (rule: QuotaRule) => {
-    const quota = quotas.get(rule) ?? new Quota(rule.limit, rule.seconds, MOST_NAMES[rule.of])
-    quotas.set(rule, quota)
+    const quota = known.get(rule) ?? new Quota(rule.limit, rule.seconds, MOST_NAMES[rule.of])
+    known.set(rule, quota)
     return quota
   }
-  return {
-    spend(uses, now) {
-      const exhausted = uses
-        .map(({ rule, name }) => ({ of: rule.of, state: quotaOf(rule).state(name, now) }))
-        .filter(({ state }) => state.remaining === 0)
-      if (exhausted.length > 0) {
-        return { isCounted: false, states: exhausted.map(({ state }) => state), usedUp: exhausted.map(({ of }) => of) }
-      }
-      return { isCounted: true, states: uses.map(({ rule, name }) => quotaOf(rule).use(name, now)), usedUp: [] }
-    },
+  return (uses, now) => {
+    const exhausted = uses
+      .map(({ rule, name }) => ({ of: rule.of, state: quotaOf(rule).state(name, now) }))
+      .filter(({ state }) => state.remaining === 0)
+    if (exhausted.length > 0) {
+      return { isCounted: false, states: exhausted.map(({ state }) => state), usedUp: exhausted.map(({ of }) => of) }
+    }
+    return { isCounted: true, states: uses.map(({ rule, name }) => quotaOf(rule).use(name, now)), usedUp: [] }
   }
 }
 
