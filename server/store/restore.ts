@@ -15,8 +15,8 @@ export interface RestoreSteps {
   rename(from: string, to: string): Promise<void>
 }
 
-/** What is in a backup of the store. */
-export interface BackupContents {
+/** What is in a store. */
+interface Contents {
   keys: number
   revoked_keys: number
   presets: number
@@ -31,7 +31,7 @@ export interface NamedKey {
   name: string | null
 }
 
-export interface Restored extends BackupContents {
+export interface Restored extends Contents {
   /** Where the previous store is now; null if there was none. */
   previous: string | null
   /** Keys that are revoked in the previous store and not in the restored one; null if they are unknown. */
@@ -42,11 +42,6 @@ export interface Restored extends BackupContents {
 
 interface StoredKey extends NamedKey {
   revoked_at: string | null
-}
-
-/** Verifies the backup `file` on a private copy beside the store at `path`. Throws `StoreError` or `NewerStoreError`. */
-export async function inspectBackup(file: string, path: string): Promise<BackupContents> {
-  return await withCopy(file, path, async (copy) => (await prepare(copy)).contents)
 }
 
 /**
@@ -102,7 +97,7 @@ function leftoversOf(path: string): string[] {
   return ['-wal', '-shm', '-journal'].map((end) => path + end)
 }
 
-async function prepare(copy: string): Promise<{ contents: BackupContents; keys: StoredKey[] }> {
+async function prepare(copy: string): Promise<{ contents: Contents; keys: StoredKey[] }> {
   foldAndVerify(copy, 'the backup is damaged')
   withDatabase(copy, refuseOtherDatabase)
   await (await openStore(`sqlite:${copy}`)).close()
@@ -129,7 +124,7 @@ function refuseOtherDatabase(database: DatabaseSync): void {
   }
 }
 
-function countsOf(database: DatabaseSync): BackupContents {
+function countsOf(database: DatabaseSync): Contents {
   const counts = database.prepare(`
     SELECT (SELECT count(*) FROM api_keys) AS keys,
       (SELECT count(*) FROM api_keys WHERE revoked_at IS NOT NULL) AS revoked_keys,
@@ -140,7 +135,7 @@ function countsOf(database: DatabaseSync): BackupContents {
         UNION ALL SELECT updated_at FROM presets UNION ALL SELECT updated_at FROM preset_versions
       )) AS newest_change
   `)
-  return { ...counts.get() } as unknown as BackupContents
+  return { ...counts.get() } as unknown as Contents
 }
 
 function storedKeys(database: DatabaseSync): StoredKey[] {

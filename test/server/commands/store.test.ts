@@ -153,7 +153,7 @@ describe('store backup', () => {
     vi.stubEnv('DATABASE_URL', 'postgres://ada:hunter2@host/db')
     const backup = run('backup', join(await temporaryFolder(), 'x'))
     await expect(backup).rejects.toThrow(CliError)
-    await expect(backup).rejects.toThrow(/pg_dump; docs\/operations.md has the lines/)
+    await expect(backup).rejects.toThrow(/use pg_dump \(docs\/operations.md\)/)
     await expect(backup).rejects.not.toThrow(/hunter2/)
   })
 })
