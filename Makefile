@@ -41,7 +41,7 @@ key: $(INSTALLED) ## create an API key (ARGS="--management --name TEXT …")
 	$(CLI) key $(ARGS)
 catalog: $(INSTALLED) ## the embeddings catalogue (ARGS="import FILE", "export", "check FILE")
 	$(CLI) catalog $(ARGS)
-store: $(INSTALLED) ## keys and presets (ARGS="backup FILE", "restore FILE", "copy sqlite:PATH" into DATABASE_URL)
+store: $(INSTALLED) ## keys and presets (ARGS="backup FILE", "restore FILE")
 	$(CLI) store $(ARGS)
 backup: $(INSTALLED) ## the store and all that no build can make again, into a dated folder (ARGS="DIR [--keep 30]")
 	$(CLI) backup $(ARGS)
@@ -105,7 +105,7 @@ help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE SIGNING_KEY_FILE SIGNATURE_DAYS AWS_REGION AWS_ENDPOINT_URL HOST PORT WORKERS DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE METRICS_TOKEN; see docs/reference.md.\n'
+	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE SIGNING_KEY_FILE SIGNATURE_DAYS AWS_REGION AWS_ENDPOINT_URL HOST PORT DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE METRICS_TOKEN; see docs/reference.md.\n'
 
 # Installing is quiet, and what it does say goes to stderr: the stdout of a target belongs to its command.
 $(INSTALLED): package.json package-lock.json

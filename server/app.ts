@@ -33,8 +33,6 @@ import { keepOpenForUnreadBody } from './api/unread-body.ts'
 import { NO_JSON_SCHEMA, validateWithZod } from './api/validation.ts'
 import type { RateLimitSettings, TrustProxy } from './base/config.ts'
 import { ApiError, RETRY_AFTER_SECONDS } from './base/errors.ts'
-import { countHere } from './base/quota.ts'
-import type { Family } from './metrics/families.ts'
 import { ABORTED, type ReleaseGauges, type ServerMetrics, serverMetrics } from './metrics/server-metrics.ts'
 import { type CurrentRelease, currentRelease } from './published/current-release.ts'
 import { errorPages } from './published/error-pages.ts'
@@ -51,7 +49,6 @@ import { embeddingsCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
 import { presets } from './store/presets.ts'
 import { StoreUnavailableError } from './store/retry.ts'
-import { sharedQuotas } from './store/shared-quotas.ts'
 import type { Store } from './store/store.ts'
 import { keySpend } from './store/usage.ts'
 import { followKeySpend } from './store/usage-file.ts'
@@ -75,8 +72,6 @@ export interface AppDependencies extends Partial<Loaders> {
   connectionLimits?: Partial<ConnectionLimits> | undefined
   /** Those of the store and the process too, if they are watched already. */
   measured?: ServerMetrics | undefined
-  /** The metrics of all processes; by default those of this one. */
-  collectMetrics?: (() => Promise<Family[]>) | undefined
   metricsToken?: string | undefined
   log: LogTarget
 }
@@ -139,9 +134,8 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const findRelease = releaseFinder(releases, older)
   const usage = keySpend(store)
   const followed = usageFile === undefined ? [releases] : [releases, followKeySpend(usageFile, usage, app.log)]
-  const counter = store.isShared ? sharedQuotas(store) : countHere()
   const { rateLimitSettings = NO_RATE_LIMITS } = dependencies
-  const limits = rateLimits(rateLimitSettings, clock, counter, measured.countRateLimited)
+  const limits = rateLimits(rateLimitSettings, clock, measured.countRateLimited)
   const files = publicFiles(publicDir, app.log)
   const frame = siteFrame(publicDir)
   const methods = new KnownMethods()
@@ -219,7 +213,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
       errorPages: errorPages(publicDir, frame, prefix),
       prefix,
     })
-    metrics(scope, { collect: dependencies.collectMetrics ?? measured.collect, token, otherwise: sendFile })
+    metrics(scope, { collect: measured.collect, token, otherwise: sendFile })
   })
   app.register(
     async (api) => {

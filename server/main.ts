@@ -7,11 +7,10 @@ import type { ConnectionLimits } from './api/connections.ts'
 import { buildApp } from './app.ts'
 import { isLoopback, type ServerConfig } from './base/config.ts'
 import { logBatch } from './base/log-batch.ts'
-import type { Family } from './metrics/families.ts'
-import { type ServerMetrics, serverMetrics } from './metrics/server-metrics.ts'
+import { serverMetrics } from './metrics/server-metrics.ts'
 import { embeddingsCatalogue, fillNewCatalogue } from './store/embeddings-models.ts'
 import { apiKeys } from './store/keys.ts'
-import { openStore, type Store } from './store/store.ts'
+import { isPostgresUrl, openStore, type Store } from './store/store.ts'
 
 export interface ServerEffects {
   clock: () => Date
@@ -35,22 +34,15 @@ export const STOP_DEADLINE_MS = 10_000
 interface ServerOptions {
   stopDeadlineMs?: number
   connectionLimits?: Partial<ConnectionLimits>
-  measured?: ServerMetrics
-  /** The metrics of all processes; by default those of this one. */
-  collectMetrics?: () => Promise<Family[]>
 }
 
 /** Opens the store, loads the release and listens. Prints `listening <url>` and, for a new store, its first key. */
 export async function startServer(
   config: ServerConfig,
   effects: ServerEffects,
-  {
-    stopDeadlineMs = STOP_DEADLINE_MS,
-    connectionLimits,
-    measured = serverMetrics(),
-    collectMetrics,
-  }: ServerOptions = {},
+  { stopDeadlineMs = STOP_DEADLINE_MS, connectionLimits }: ServerOptions = {},
 ): Promise<RunningServer> {
+  const measured = serverMetrics()
   const store = await openStore(config.databaseUrl, { observe: measured.observeStore })
   const log = logBatch(effects.logStream)
   process.on('exit', log.flush)
@@ -65,7 +57,6 @@ export async function startServer(
     rateLimitSettings: config.rateLimits,
     connectionLimits,
     measured,
-    collectMetrics,
     metricsToken: config.metricsToken,
     log: { level: config.logLevel, stream: log },
   })
@@ -82,6 +73,8 @@ export async function startServer(
     await app.ready()
     const url = await listen(app, config)
     effects.print(`listening ${url}`)
+    if (isPostgresUrl(config.databaseUrl))
+      app.log.info('rate limits count in each process: PostgreSQL does not share them')
     await bootstrapKey(store, config, effects, url)
     return { url, close: () => end(stopDeadlineMs) }
   } catch (error) {
@@ -127,7 +120,7 @@ async function listen(app: FastifyInstance, config: ServerConfig): Promise<strin
   return urlOf(host, boundPort)
 }
 
-export function urlOf(host: string, port: number): string {
+function urlOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
@@ -140,12 +133,7 @@ function reasonOf(error: unknown): string {
 }
 
 /** Shows the first key of a new store, once, if the server is reachable from this machine only. */
-export async function bootstrapKey(
-  store: Store,
-  config: ServerConfig,
-  effects: ServerEffects,
-  url: string,
-): Promise<void> {
+async function bootstrapKey(store: Store, config: ServerConfig, effects: ServerEffects, url: string): Promise<void> {
   if (!config.bootstrapKey || !isLoopback(config.host)) return
   const created = await apiKeys(store).createFirst({ name: 'bootstrap', isManagement: true }, effects.clock())
   if (created === undefined) return

@@ -1,4 +1,5 @@
 /** What the files in deploy/ say about each other and about the project; test/system runs those that can be run here. */
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -37,6 +38,12 @@ interface Compose {
 const read = (path: string) => readFileSync(join(REPOSITORY, path), 'utf8')
 const DOCKERFILE = read('Dockerfile')
 const NGINX = read('deploy/nginx.conf')
+
+it('docs/hosting.md makes a unit with a port of its own from that of the server', () => {
+  const [, expression = ''] = /^sed '(.+)' tokenboard\.service/m.exec(read('docs/hosting.md')) ?? []
+  const unit = execFileSync('sed', [expression, join(REPOSITORY, 'deploy/systemd/tokenboard.service')])
+  expect(unit.toString()).toMatch(/^Environment=PORT=%i DATA_DIR=/m)
+})
 
 describe('deploy/compose.yaml', () => {
   const text = read('deploy/compose.yaml')

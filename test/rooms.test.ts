@@ -50,7 +50,6 @@ describe('the rooms', () => {
       'pipeline/reproduce.ts',
       'server/app.ts',
       'server/main.ts',
-      'server/workers.ts',
     ])
   })
 

@@ -30,7 +30,7 @@ export const backup = new Command('backup')
     'after',
     `
 Servers may keep running. No build can run meanwhile, so that all files fit together. Left out: raw logs, what a build makes
-again from them, and every signing key, which belongs elsewhere, encrypted. A store in PostgreSQL is dumped with pg_dump.
+again from them, and every signing key, which belongs elsewhere, encrypted.
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, DATABASE_URL. How to restore: docs/operations.md.`,
   )
   .action(async (dir, { keep: keepDays, store, wait, json = false }) => {
@@ -42,8 +42,15 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, DATABASE_URL. How to rest
     if (store && path !== undefined && !existsSync(path)) {
       throw new CliError(`there is no store at ${path}; where no server runs, add --no-store`)
     }
-    const backUpStore = (folder: string, signal: AbortSignal) =>
-      store ? writeStore(databaseUrl, path, folder, signal) : Promise.resolve([])
+    if (store && path === undefined) {
+      throw new CliError('the store is in PostgreSQL: dump it with pg_dump (docs/operations.md), and add --no-store')
+    }
+    const backUpStore = async (folder: string) => {
+      if (!store || path === undefined) return []
+      const { backUp } = await import('../../server/store/backup.ts')
+      await backUp(path, join(folder, 'store.sqlite'), realFiles.flush)
+      return ['store.sqlite']
+    }
     const { makeBackup } = await import('../operation/backup-folder.ts')
     const summary = await runLocked(wait, (effects) =>
       makeBackup(config, effects, { place, keepDays, backUpStore }).catch((error: Error) => {
@@ -59,24 +66,6 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, DATABASE_URL. How to rest
       )
     }
   })
-
-/** Writes the store into a folder: one file, for `store restore` or for `pg_restore`. */
-async function writeStore(
-  databaseUrl: string,
-  path: string | undefined,
-  folder: string,
-  signal: AbortSignal,
-): Promise<string[]> {
-  if (path === undefined) {
-    const { dumpPostgres } = await import('../../server/store/dump.ts')
-    await dumpPostgres(databaseUrl, join(folder, 'store.dump'), signal)
-    await realFiles.flush(join(folder, 'store.dump'))
-    return ['store.dump']
-  }
-  const { backUp } = await import('../../server/store/backup.ts')
-  await backUp(path, join(folder, 'store.sqlite'), realFiles.flush)
-  return ['store.sqlite']
-}
 
 function describe({ folder, files, bytes, unchanged, damaged, removed }: BackupSummary): string {
   const older = removed.length === 0 ? '' : `; ${counted(removed.length, 'older backup')} removed`

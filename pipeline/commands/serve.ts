@@ -12,9 +12,8 @@ export const serve = new Command('serve')
   .description('Serve the published files and the API. Builds first when there is no release yet.')
   .option('--host <address>', 'address to listen on (HOST, default 127.0.0.1)')
   .option('--port <number>', 'port to listen on, 0 for any (PORT, default 8080)')
-  .option('--workers <number>', 'processes that share the port, one for each core to use (WORKERS, default 1)')
-  .action(async ({ host, port, workers }) => {
-    const config = await serverConfig({ HOST: host, PORT: port, WORKERS: workers })
+  .action(async ({ host, port }) => {
+    const config = await serverConfig({ HOST: host, PORT: port })
     if (!existsSync(join(config.publicDir, POINTER_PATH))) {
       await buildFirst(config)
     }
@@ -24,13 +23,10 @@ export const serve = new Command('serve')
       logStream: await logStream(process.stderr),
     }
     // Load the release in parallel with the server's modules.
-    if (config.workers === 1)
-      await (await import('../../server/published/release-loader.ts')).loadAhead(config.publicDir)
+    await (await import('../../server/published/release-loader.ts')).loadAhead(config.publicDir)
     await withInterrupt(async (interrupted) => {
-      const { isWorker, serveAsWorker, startWorkers } = await import('../../server/workers.ts')
-      if (isWorker) return await serveAsWorker(config, effects, interrupted)
       const { startServer } = await import('../../server/main.ts')
-      const server = await (config.workers > 1 ? startWorkers : startServer)(config, effects)
+      const server = await startServer(config, effects)
       if (!interrupted.aborted) await once(interrupted, 'abort')
       await server.close()
     })

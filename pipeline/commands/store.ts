@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { link, rename, stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
-import type { BackupContents, NamedKey, Restored } from '../../server/store/restore.ts'
+import type { NamedKey, Restored } from '../../server/store/restore.ts'
 import { BuildError, CliError, isInterrupt } from '../base/errors.ts'
 import { isInside, realFiles, statsIfAny } from '../base/files.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
@@ -13,18 +12,19 @@ import { table } from './table.ts'
 
 const SQLITE = 'sqlite:'
 
+/** Where the SQLite store is. PostgreSQL has programs of its own for what these commands do. */
+async function sqliteStore(program: string): Promise<{ path: string; publicDir: string }> {
+  const { databaseUrl, publicDir } = await serverConfig()
+  if (databaseUrl.startsWith(SQLITE)) return { path: databaseUrl.slice(SQLITE.length), publicDir }
+  throw new CliError(`the store is in PostgreSQL: use ${program} (docs/operations.md)`)
+}
+
 const backup = new Command('backup')
   .description('Copy the SQLite store, as it is at one moment, into a new file. Servers may keep running.')
   .argument('<file>', 'the file to make; an existing file is never replaced')
   .option('--json', 'print the outcome as one JSON object on stdout')
   .action(async (file, { json = false }) => {
-    const { databaseUrl, publicDir } = await serverConfig()
-    if (!databaseUrl.startsWith(SQLITE)) {
-      throw new CliError(
-        'the store is in PostgreSQL, which has its own program for this: pg_dump; docs/operations.md has the lines',
-      )
-    }
-    const path = databaseUrl.slice(SQLITE.length)
+    const { path, publicDir } = await sqliteStore('pg_dump')
     if (!existsSync(path)) throw new CliError(`there is no store at ${path}`)
     if (existsSync(file)) throw new CliError(`${file} is there already; name a new file`)
     if (isInside(file, publicDir)) throw new CliError(`${file} lies in PUBLIC_DIR, where everyone could read it`)
@@ -39,39 +39,28 @@ const backup = new Command('backup')
 const restore = new Command('restore')
   .description('Replace the SQLite store by a backup of it, which is verified before. Stop the servers first.')
   .argument('<file>', 'a copy that store backup made, of this or an earlier version')
-  .option('--dry-run', 'verify the backup and say what is in it; replace nothing')
   .option('--json', 'print what was restored as one JSON object on stdout')
   .addHelpText(
     'after',
     `
-The backup is copied beside the store, read whole, migrated to this version, and then switched to by one rename. The
+The backup is copied beside the store, read whole, and then switched to by one rename. The
 previous store stays beside it as store.sqlite.before-restore, or -2 and so on. Keys that were revoked after the backup are
 listed: they are valid again. Settings (environment): DATABASE_URL, DATA_DIR.`,
   )
-  .action(async (file, { dryRun = false, json = false }) => {
-    const { databaseUrl, publicDir } = await serverConfig()
-    if (!databaseUrl.startsWith(SQLITE)) {
-      throw new CliError(
-        'the store is in PostgreSQL, which has its own program for this: pg_restore, into a new database that DATABASE_URL names afterwards; docs/operations.md has the lines',
-      )
-    }
-    const path = databaseUrl.slice(SQLITE.length)
+  .action(async (file, { json = false }) => {
+    const { path, publicDir } = await sqliteStore('pg_restore into a new database, and name that in DATABASE_URL')
     await checkBackup(file, path)
     if (isInside(path, publicDir)) throw new CliError(`${path} lies in PUBLIC_DIR, where everyone could read it`)
-    const { inspectBackup, restoreStore } = await import('../../server/store/restore.ts')
+    const { restoreStore } = await import('../../server/store/restore.ts')
     const steps = { flush: realFiles.flush, link, rename }
-    const work = dryRun ? inspectBackup(file, path) : withInterrupt((signal) => restoreStore(file, path, steps, signal))
-    const result = await work.catch((error: Error) => {
+    const work = withInterrupt((signal) => restoreStore(file, path, steps, signal))
+    const restored = await work.catch((error: Error) => {
       const reason = isInterrupt(error) ? 'stopped' : error.message
       throw new BuildError(`${file} was not restored: ${reason}`, { cause: error })
     })
-    say(isRestored(result) ? describeRestored(file, path, result) : `${file} can be restored\n${contents(result)}`)
-    if (json) process.stdout.write(`${JSON.stringify(result)}\n`)
+    say(describeRestored(file, path, restored))
+    if (json) process.stdout.write(`${JSON.stringify(restored)}\n`)
   })
-
-function isRestored(result: BackupContents | Restored): result is Restored {
-  return 'previous' in result
-}
 
 async function checkBackup(file: string, path: string): Promise<void> {
   const stats = await statsIfAny(file)
@@ -82,19 +71,15 @@ async function checkBackup(file: string, path: string): Promise<void> {
   if (dev === stats.dev && ino === stats.ino) throw new CliError(`${file} is the store itself; name a backup of it`)
 }
 
-function contents({ schema, keys, revoked_keys, presets, versions, newest_change }: BackupContents): string {
-  return table([
-    ['  keys', `${keys}, ${revoked_keys} of them revoked`],
-    ['  presets', `${presets}, with ${counted(versions, 'version')}`],
-    ['  newest', newest_change ?? 'no key and no preset'],
-    ['  schema', schema],
-  ])
-}
-
 function describeRestored(file: string, path: string, restored: Restored): string {
-  const { previous, valid_again, missing_keys } = restored
+  const { previous, valid_again, missing_keys, keys, revoked_keys, presets, versions, newest_change } = restored
   return [
-    `restored ${file} to ${path}\n${contents(restored)}`,
+    `restored ${file} to ${path}\n`,
+    table([
+      ['  keys', `${keys}, ${revoked_keys} of them revoked`],
+      ['  presets', `${presets}, with ${counted(versions, 'version')}`],
+      ['  newest', newest_change ?? 'no key and no preset'],
+    ]),
     previous === null ? '' : `The previous store is ${previous}\n`,
     previous !== null && valid_again === null
       ? 'The previous store cannot be read. Keys that were revoked after the backup are valid again: see key list\n'
@@ -113,36 +98,7 @@ function listKeys(headline: string, keys: readonly NamedKey[] | null): string {
   return `${headline}\n${table(rows)}${more}`
 }
 
-const copy = new Command('copy')
-  .description('Copy a whole SQLite store into the empty store of DATABASE_URL, such as a new PostgreSQL database.')
-  .argument('<from>', 'the store to copy, such as sqlite:data/store.sqlite')
-  .option('--json', 'print the outcome as one JSON object on stdout')
-  .action(async (from, { json = false }) => {
-    // Other URLs may hold a password, so do not repeat them.
-    if (!from.startsWith(SQLITE)) throw new CliError('an SQLite store alone can be copied; name it as sqlite:PATH')
-    const path = from.slice(SQLITE.length)
-    if (!existsSync(path)) throw new CliError(`there is no store at ${path}`)
-    const { databaseUrl } = await serverConfig()
-    if (databaseUrl.startsWith(SQLITE) && resolve(databaseUrl.slice(SQLITE.length)) === resolve(path)) {
-      throw new CliError('DATABASE_URL names the very store that is to be copied; set it to the new one')
-    }
-    const { copyStore } = await import('../../server/store/copy.ts')
-    const { openStore } = await import('../../server/store/store.ts')
-    const source = await openStore(from)
-    try {
-      const target = await openStore(databaseUrl)
-      const rows = await copyStore(source, target).finally(() => target.close())
-      process.stderr.write(
-        `copied ${counted(rows.api_keys, 'key')}, ${counted(rows.presets, 'preset')} and all else to ${target.name}\n`,
-      )
-      if (json) process.stdout.write(`${JSON.stringify({ rows })}\n`)
-    } finally {
-      await source.close()
-    }
-  })
-
 export const store = new Command('store')
-  .description('Back up the store of keys and presets, restore it, or copy it to another database.')
+  .description('Back up the store of keys and presets, and restore it.')
   .addCommand(backup)
   .addCommand(restore)
-  .addCommand(copy)

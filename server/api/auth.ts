@@ -16,7 +16,7 @@ export interface Authentication {
   findKey(hash: string, state: number | undefined): ApiKey | undefined | Promise<ApiKey | undefined>
   clock: () => Date
   /** Called for each invalid key, but not if there is no key. May throw another error in place of the 401. */
-  countBadKey?(request: FastifyRequest, reply: FastifyReply): void | Promise<void>
+  countBadKey?(request: FastifyRequest, reply: FastifyReply): void
 }
 
 const BEARER = /^Bearer +(\S+) *$/i
@@ -26,13 +26,12 @@ const BEARER = /^Bearer +(\S+) *$/i
  * `request.apiKey`. Unknown, revoked and expired keys get the same response.
  */
 export function authenticate({ storeState, findKey, clock, countBadKey }: Authentication): onRequestHookHandler {
-  function admit(request: FastifyRequest, reply: FastifyReply, key: ApiKey | undefined): void | Promise<void> {
+  function admit(request: FastifyRequest, reply: FastifyReply, key: ApiKey | undefined): void {
     if (key !== undefined && isValid(key, clock())) {
       request.apiKey = key
       return
     }
-    const counted = countBadKey?.(request, reply)
-    if (counted instanceof Promise) return counted.then(() => Promise.reject(refuse(reply, 'Invalid API key')))
+    countBadKey?.(request, reply)
     throw refuse(reply, 'Invalid API key')
   }
 
@@ -42,10 +41,12 @@ export function authenticate({ storeState, findKey, clock, countBadKey }: Authen
     const secret = BEARER.exec(authorization)?.[1]
     request.storeState = storeState()
     const found = secret === undefined ? undefined : findKey(hashKey(secret), request.storeState)
-    const admitted =
-      found instanceof Promise ? found.then((key) => admit(request, reply, key)) : admit(request, reply, found)
-    if (admitted instanceof Promise) admitted.then(() => done(), done)
-    else done()
+    if (found instanceof Promise) {
+      found.then((key) => admit(request, reply, key)).then(() => done(), done)
+      return
+    }
+    admit(request, reply, found)
+    done()
   }
 }
 

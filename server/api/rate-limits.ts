@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { RateLimitSettings } from '../base/config.ts'
 import { ApiError } from '../base/errors.ts'
-import type { QuotaCounter, QuotaRule, QuotaState, Spending } from '../base/quota.ts'
+import { Quota, type QuotaState } from '../base/quota.ts'
 import { callerOf } from './caller.ts'
 
 export const NO_RATE_LIMITS: RateLimitSettings = { perMinute: 0, perDay: 0, badKeysPerMinute: 0 }
@@ -11,58 +11,68 @@ export interface RateLimits {
   /** A hook after `authenticate`: counts the request for its key and account, or throws the 429. None without limits. */
   countRequest: onRequestHookHandler | undefined
   /** Counts a bad key for its client address, or throws the 429. */
-  countBadKey(request: FastifyRequest, reply: FastifyReply): void | Promise<void>
+  countBadKey(request: FastifyRequest, reply: FastifyReply): void
 }
 
 const MINUTE_SECONDS = 60
 const DAY_SECONDS = 86_400
 
-/** `onRefused` gets what the quotas that are used up are of. */
+/** Limits memory: clients can use any number of addresses. The oldest is dropped. */
+const MOST_ADDRESSES = 100_000
+
+interface QuotaUse {
+  of: 'key' | 'account' | 'address'
+  quota: Quota
+  name: string
+}
+
+/** Counts in this process: each has limits of its own. `onRefused` gets what the quotas that are used up are of. */
 export function rateLimits(
   settings: RateLimitSettings,
   clock: () => Date,
-  counter: QuotaCounter,
-  onRefused: (of: QuotaRule['of']) => void = () => {},
+  onRefused: (of: QuotaUse['of']) => void = () => {},
 ): RateLimits {
-  const ofKey: QuotaRule = { of: 'key', limit: settings.perMinute, seconds: MINUTE_SECONDS }
-  const ofAccount: QuotaRule = { of: 'account', limit: settings.perDay, seconds: DAY_SECONDS }
+  const ofKey = new Quota(settings.perMinute, MINUTE_SECONDS)
+  const ofAccount = new Quota(settings.perDay, DAY_SECONDS)
+  const ofAddress = new Quota(settings.badKeysPerMinute, MINUTE_SECONDS, MOST_ADDRESSES)
   const isLimited = settings.perMinute > 0 || settings.perDay > 0
-  const ofAddress: QuotaRule = { of: 'address', limit: settings.badKeysPerMinute, seconds: MINUTE_SECONDS }
 
-  function spend(uses: readonly QuotaUse[], reply: FastifyReply): void | Promise<void> {
-    const limited = uses.filter(({ rule }) => rule.limit > 0)
+  /** Counts a use in every quota, or in none if one is used up. */
+  function spend(uses: readonly QuotaUse[], reply: FastifyReply): void {
+    const limited = uses.filter(({ quota }) => quota.limit > 0)
     if (limited.length === 0) return
-    const tell = ({ isCounted, states, usedUp }: Spending) => {
-      reply.headers(describe(states, limited))
-      if (isCounted) return
-      reply.header('retry-after', Math.max(...states.map(({ resetSeconds }) => resetSeconds)))
-      for (const what of usedUp) onRefused(what)
-      throw new ApiError(429, 'Rate limit exceeded')
+    const now = clock().getTime()
+    const exhausted = limited.filter(({ quota, name }) => quota.state(name, now).remaining === 0)
+    if (exhausted.length === 0) {
+      reply.headers(
+        describe(
+          limited.map(({ quota, name }) => quota.use(name, now)),
+          limited,
+        ),
+      )
+      return
     }
-    const spending = counter.spend(limited, clock().getTime())
-    return spending instanceof Promise ? spending.then(tell) : tell(spending)
+    const states = exhausted.map(({ quota, name }) => quota.state(name, now))
+    reply.headers(describe(states, limited))
+    reply.header('retry-after', Math.max(...states.map(({ resetSeconds }) => resetSeconds)))
+    for (const { of } of exhausted) onRefused(of)
+    throw new ApiError(429, 'Rate limit exceeded')
   }
 
   const countRequest: onRequestHookHandler = (request, reply, done) => {
     const { id, creator_user_id } = callerOf(request)
-    const uses = [
-      { rule: ofKey, name: id },
-      { rule: ofAccount, name: creator_user_id },
+    const uses: QuotaUse[] = [
+      { of: 'key', quota: ofKey, name: id },
+      { of: 'account', quota: ofAccount, name: creator_user_id },
     ]
-    const spent = spend(uses, reply)
-    if (spent instanceof Promise) spent.then(() => done(), done)
-    else done()
+    spend(uses, reply)
+    done()
   }
 
   return {
     countRequest: isLimited ? countRequest : undefined,
-    countBadKey: (request, reply) => spend([{ rule: ofAddress, name: networkOf(request.ip) }], reply),
+    countBadKey: (request, reply) => spend([{ of: 'address', quota: ofAddress, name: networkOf(request.ip) }], reply),
   }
-}
-
-interface QuotaUse {
-  rule: QuotaRule
-  name: string
 }
 
 /**
@@ -76,7 +86,7 @@ function describe(states: readonly QuotaState[], limited: readonly QuotaUse[]): 
     'ratelimit-limit': nearest.limit,
     'ratelimit-remaining': nearest.remaining,
     'ratelimit-reset': nearest.resetSeconds,
-    'ratelimit-policy': limited.map(({ rule }) => `${rule.limit};w=${rule.seconds}`).join(', '),
+    'ratelimit-policy': limited.map(({ quota }) => `${quota.limit};w=${quota.seconds}`).join(', '),
   }
 }
 

@@ -33,7 +33,6 @@ export interface RateLimitSettings {
 export interface ServerConfig {
   host: string
   port: number
-  workers: number
   dataDir: string
   publicDir: string
   databaseUrl: string
@@ -53,11 +52,6 @@ const PORT = z
   .regex(/^\d{1,5}$/, { error: 'must be a port number, 0 for any' })
   .transform(Number)
   .refine((port) => port <= 65_535, { error: 'must be at most 65535' })
-
-const WORKERS = z
-  .string()
-  .regex(/^[1-9]\d{0,2}$/, { error: 'must be a number of processes from 1 to 999' })
-  .transform(Number)
 
 const SQLITE = 'sqlite:'
 
@@ -116,9 +110,6 @@ const METRICS_TOKEN = z.string().regex(/^[\x21-\x7e]{16,}$/, {
 export const ServerSettings = z.object({
   HOST: z.string().default('127.0.0.1').describe('The address to listen on.'),
   PORT: PORT.prefault('8080').describe('The port to listen on; 0 is any free one.'),
-  WORKERS: WORKERS.prefault('1').describe(
-    'How many processes share the port; use one for each core. Rate limits count in each process, unless the store is in PostgreSQL.',
-  ),
   DATA_DIR: z.string().default('data'),
   PUBLIC_DIR: z.string().default('public'),
   DATABASE_URL: DATABASE_URL.optional().meta({
@@ -173,7 +164,6 @@ export function readServerConfig(
   return {
     host: settings.HOST,
     port: settings.PORT,
-    workers: settings.WORKERS,
     dataDir: settings.DATA_DIR,
     publicDir: settings.PUBLIC_DIR,
     databaseUrl,
@@ -228,9 +218,4 @@ function linkTarget(path: string): string | undefined {
 
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
-}
-
-/** The environment of a program that we start, with more variables. */
-export function environmentWith(variables: Record<string, string | undefined>): Record<string, string | undefined> {
-  return { ...process.env, ...variables }
 }

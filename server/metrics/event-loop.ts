@@ -1,5 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { type Family, inMicros } from './families.ts'
+import type { MetricFamily } from '../../pipeline/contract/prometheus-text.ts'
+import { inMicros } from './registry.ts'
 
 /** How often the delay is measured. A block that is shorter may be missed. */
 const RESOLUTION_MS = 20
@@ -41,7 +42,7 @@ export class EventLoopDelay {
     this.#histogram.reset()
   }
 
-  family(name: string, help: string): Family {
+  family(name: string, help: string): MetricFamily {
     const current = this.#read()
     const previous = this.#previous?.quantiles ?? []
     const quantiles = QUANTILES.map((quantile, index): [string, number] => [
@@ -50,8 +51,8 @@ export class EventLoopDelay {
     ])
     const sum = this.#ended.sum + current.sum
     const count = this.#ended.count + current.count
-    const samples: Family['samples'] = [...quantiles, [`${name}_sum`, inMicros(sum)], [`${name}_count`, count]]
-    return { name, help, type: 'summary', across: 'max', samples }
+    const samples: MetricFamily['samples'] = [...quantiles, [`${name}_sum`, inMicros(sum)], [`${name}_count`, count]]
+    return { name, help, type: 'summary', samples }
   }
 
   #read(): Summary {

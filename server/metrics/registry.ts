@@ -1,40 +1,44 @@
-import { seriesOf } from '../../pipeline/contract/prometheus-text.ts'
-import { type Across, type Family, inMicros } from './families.ts'
+import { type MetricFamily, seriesOf } from '../../pipeline/contract/prometheus-text.ts'
 
 type Labels = readonly string[]
 
 /** What a gauge reads when it is asked; undefined if there is no value now. */
 type Read = () => number | undefined | Promise<number | undefined>
 
+/** Without what is below a millionth: a sum that is less by its last bit looks like a counter that began again. */
+export function inMicros(value: number): number {
+  return Number.isInteger(value) ? value : Math.round(value * 1e6) / 1e6
+}
+
 /** The metrics of this process. */
 export class Registry {
-  readonly #collectors: (() => Family | Promise<Family>)[] = []
+  readonly #collectors: (() => MetricFamily | Promise<MetricFamily>)[] = []
 
   counter(name: string, help: string, labels: Labels = []): Counter {
     const counter = new Counter(name, labels)
-    this.add(() => ({ name, help, type: 'counter', across: 'sum', samples: counter.samples() }))
+    this.add(() => ({ name, help, type: 'counter', samples: counter.samples() }))
     return counter
   }
 
   histogram(name: string, help: string, bounds: readonly number[], labels: Labels = []): Histogram {
     const histogram = new Histogram(name, bounds, labels)
-    this.add(() => ({ name, help, type: 'histogram', across: 'sum', samples: histogram.samples() }))
+    this.add(() => ({ name, help, type: 'histogram', samples: histogram.samples() }))
     return histogram
   }
 
-  gauge(name: string, help: string, across: Across, read: Read): void {
+  gauge(name: string, help: string, read: Read): void {
     this.add(async () => {
       const value = await read()
-      return { name, help, type: 'gauge', across, samples: value === undefined ? [] : [[name, value]] }
+      return { name, help, type: 'gauge', samples: value === undefined ? [] : [[name, value]] }
     })
   }
 
-  add(collect: () => Family | Promise<Family>): void {
+  add(collect: () => MetricFamily | Promise<MetricFamily>): void {
     this.#collectors.push(collect)
   }
 
   /** Without what cannot be read now, such as the memory when no more files can be opened: the rest is needed then. */
-  async collect(): Promise<Family[]> {
+  async collect(): Promise<MetricFamily[]> {
     const results = await Promise.allSettled(this.#collectors.map(async (collect) => await collect()))
     return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
   }
@@ -59,7 +63,7 @@ export class Counter {
     else this.#values.set(key, { line: seriesOf(this.#name, withValues(this.#labels, values)), value: amount })
   }
 
-  samples(): Family['samples'] {
+  samples(): MetricFamily['samples'] {
     return [...this.#values.values()].map(({ line, value }) => [line, value])
   }
 }
@@ -102,11 +106,11 @@ export class Histogram {
     return series
   }
 
-  samples(): Family['samples'] {
+  samples(): MetricFamily['samples'] {
     return [...this.#series.values()].flatMap((series) => this.#lines(series))
   }
 
-  #lines({ values, counts, sum }: Series): Family['samples'] {
+  #lines({ values, counts, sum }: Series): MetricFamily['samples'] {
     const own = withValues(this.#labels, values)
     let total = 0
     const buckets = counts.map((count, index): [string, number] => {

@@ -1,5 +1,5 @@
+import type { MetricFamily } from '../../pipeline/contract/prometheus-text.ts'
 import { watchEventLoop } from './event-loop.ts'
-import type { Across, Family } from './families.ts'
 import { Registry } from './registry.ts'
 
 const PREFIX = 'tokenboard_'
@@ -42,7 +42,7 @@ export interface ServerMetrics {
   /** Measures the event loop from here on. */
   start(): void
   stop(): void
-  collect(): Promise<Family[]>
+  collect(): Promise<MetricFamily[]>
 }
 
 /** The metrics of a server. docs/operations.md lists them. */
@@ -89,45 +89,36 @@ export function serverMetrics(): ServerMetrics {
 }
 
 function addGauges(registry: Registry, gauges: Gauges): void {
-  const gauge = (name: string, help: string, across: Across, read: Parameters<Registry['gauge']>[3]) =>
-    registry.gauge(PREFIX + name, help, across, read)
+  const gauge = (name: string, help: string, read: Parameters<Registry['gauge']>[2]) =>
+    registry.gauge(PREFIX + name, help, read)
   const seconds = (date: Date | undefined) => date && date.getTime() / 1000
   gauge(
     'http_requests_in_flight',
     'Requests that are being answered, the one for this text included.',
-    'sum',
     gauges.requestsInFlight,
   )
-  gauge('connections', 'Open connections.', 'sum', gauges.connections)
-  gauge(
-    'older_releases_waiting',
-    'Older releases that are being loaded or wait for it.',
-    'sum',
-    gauges.olderReleasesWaiting,
-  )
-  gauge('release_timestamp_seconds', 'The as_of of the release that is served.', 'min', async () =>
+  gauge('connections', 'Open connections.', gauges.connections)
+  gauge('older_releases_waiting', 'Older releases that are being loaded or wait for it.', gauges.olderReleasesWaiting)
+  gauge('release_timestamp_seconds', 'The as_of of the release that is served.', async () =>
     seconds((await gauges.release())?.asOf),
   )
-  gauge('release_rows', 'Rows of the release that is served.', 'min', async () => (await gauges.release())?.rows)
+  gauge('release_rows', 'Rows of the release that is served.', async () => (await gauges.release())?.rows)
   gauge(
     'release_stale_after_timestamp_seconds',
     'When the release that is served is late, as its catalog says.',
-    'min',
     async () => seconds((await gauges.release())?.staleAfter),
   )
-  gauge('store_up', 'Whether the store answers: 1 or 0.', 'min', async () => ((await gauges.isStoreUp()) ? 1 : 0))
+  gauge('store_up', 'Whether the store answers: 1 or 0.', async () => ((await gauges.isStoreUp()) ? 1 : 0))
 }
 
 /** What Prometheus expects of every process, by the names that it gives them. */
-export function addProcess(registry: Registry): void {
-  registry.gauge('process_resident_memory_bytes', 'Memory that the process has.', 'sum', () =>
-    process.memoryUsage.rss(),
-  )
+function addProcess(registry: Registry): void {
+  registry.gauge('process_resident_memory_bytes', 'Memory that the process has.', () => process.memoryUsage.rss())
   registry.add(() => {
     const { user, system } = process.cpuUsage()
     const name = 'process_cpu_seconds_total'
     const help = 'Processor time that was used.'
-    return { name, help, type: 'counter', across: 'sum', samples: [[name, (user + system) / 1e6]] }
+    return { name, help, type: 'counter', samples: [[name, (user + system) / 1e6]] }
   })
-  registry.gauge('process_start_time_seconds', 'When the process began.', 'min', () => performance.timeOrigin / 1000)
+  registry.gauge('process_start_time_seconds', 'When the process began.', () => performance.timeOrigin / 1000)
 }

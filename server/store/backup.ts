@@ -30,7 +30,7 @@ export async function backUp(path: string, copy: string, flush: (path: string) =
 /** Copies the SQLite database at `path` as of one moment to the new file `copy`, readable by its owner only. */
 export async function copyStoreFile(path: string, copy: string): Promise<void> {
   closeSync(openSync(copy, 'wx', 0o600))
-  // Read-only, so that a newer version does not migrate the store.
+  // Read-only: the store is as its server has it.
   const source = new DatabaseSync(path, { readOnly: true })
   try {
     await backup(source, copy, { rate: ALL_PAGES })

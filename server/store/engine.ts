@@ -7,8 +7,8 @@ export type ObserveStatement = (seconds: number) => void
 export interface Engine {
   readonly name: string
   readonly db: Kysely<Tables>
-  /** Whether servers on several machines can use it at once. */
-  readonly isShared: boolean
+  /** The type of text that is compared by its bytes. */
+  readonly textType: string
   /**
    * Runs `work` in a transaction that holds the write lock from its start. `work` may run again after a failed
    * transaction and must only await the store. Throws `StoreConflictError` if other writers block it,

@@ -1,22 +1,8 @@
-import {
-  type DataTypeNode,
-  type DialectAdapter,
-  Kysely,
-  PostgresAdapter,
-  PostgresDialect,
-  PostgresIntrospector,
-  type PostgresPool,
-  type PostgresPoolClient,
-  PostgresQueryCompiler,
-  sql,
-  type TableMetadata,
-  type Transaction,
-} from 'kysely'
+import { Kysely, PostgresDialect, type PostgresPool, type PostgresPoolClient, sql, type Transaction } from 'kysely'
 import { Client, DatabaseError, Pool, type PoolClient, types } from 'pg'
 import { type Engine, type ObserveStatement, timed } from './engine.ts'
-import { retry, StoreUnavailableError, UnknownOutcomeError } from './retry.ts'
+import { retry, StoreUnavailableError, takeTurns, UnknownOutcomeError } from './retry.ts'
 import type { Tables } from './tables.ts'
-import { takeTurns } from './turns.ts'
 
 const MOST_CONNECTIONS = 10
 
@@ -46,26 +32,21 @@ export function openPostgres(url: string, retryBudgetMs: number, observe?: Obser
   // Without these listeners a lost connection would end the process. Its user gets the error, and the pool reconnects.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
-  const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: detectingLoss(pool) }), ...timed(observe) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: detectingLoss(pool) }), ...timed(observe) })
   const inTurn = takeTurns(retryBudgetMs)
   return {
     name: nameOf(url),
     db,
-    isShared: true,
+    textType: 'text COLLATE "C"',
     write: (work) => inTurn((budgetMs) => retry((remainingMs) => writeOnce(db, work, remainingMs), budgetMs, mayPass)),
     // Only a query shows what other servers changed.
     state: () => undefined,
   }
 }
 
-/** Who connects to what by `url`. */
-export function connectionOf(url: string) {
-  const { user, host, port, database, password } = new Client({ connectionString: url })
-  return { user, host, port, database, password }
-}
-
+/** Who connects to what, without the password. */
 function nameOf(url: string): string {
-  const { user, host, port, database } = connectionOf(url)
+  const { user, host, port, database } = new Client({ connectionString: url })
   return `postgres://${user}@${host}:${port}/${database}`
 }
 
@@ -165,61 +146,9 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-class StoreDialect extends PostgresDialect {
-  override createAdapter(): DialectAdapter {
-    return new LockedAdapter()
-  }
-
-  override createQueryCompiler(): PostgresQueryCompiler {
-    return new PortableCompiler()
-  }
-
-  override createIntrospector(db: Kysely<unknown>): PostgresIntrospector {
-    return new SchemaIntrospector(db)
-  }
-}
-
-/** Migrations run in a write transaction, which already has the lock. */
-class LockedAdapter extends PostgresAdapter {
-  override async acquireMigrationLock(): Promise<void> {}
-  override async releaseMigrationLock(): Promise<void> {}
-}
-
-/** Translates SQLite's types in migrations: 64-bit integers, and text compared by bytes. */
-const TYPES: Record<string, string> = { integer: 'bigint', text: 'text collate "C"' }
-
-class PortableCompiler extends PostgresQueryCompiler {
-  protected override visitDataType(node: DataTypeNode): void {
-    this.append(TYPES[node.dataType] ?? node.dataType)
-  }
-}
-
-/** Returns only the names of tables in the store's schema, which migrating needs. Kysely's own reads every column. */
-class SchemaIntrospector extends PostgresIntrospector {
-  readonly #db: Kysely<unknown>
-
-  constructor(db: Kysely<unknown>) {
-    super(db)
-    this.#db = db
-  }
-
-  override async getTables(): Promise<TableMetadata[]> {
-    const { rows } = await sql<{ name: string; schema: string }>`
-      SELECT tablename AS name, schemaname AS schema FROM pg_tables WHERE schemaname = current_schema()
-    `.execute(this.#db)
-    return rows.map((table) => ({ ...table, isView: false, isForeign: false, columns: [] }))
-  }
-}
-
-/** `pg` returns `numeric` and `bigint` sums as text. */
-const PARSERS: Record<number, (text: string) => number> = {
-  [types.builtins.BOOL]: (text) => (text === 't' ? 1 : 0),
-  [types.builtins.INT8]: toInteger,
-  [types.builtins.NUMERIC]: toInteger,
-}
-
+/** `pg` returns integers of 64 bits as text. */
 function parserOf(type: number, format?: 'text' | 'binary') {
-  return PARSERS[type] ?? types.getTypeParser(type, format as 'text')
+  return type === types.builtins.INT8 ? toInteger : types.getTypeParser(type, format as 'text')
 }
 
 function toInteger(text: string): number {

@@ -58,11 +58,11 @@ export function presets(store: Store, clock: () => Date): Presets {
 
     async list(workspaceId, { offset, limit }) {
       const ofWorkspace = db.selectFrom('presets').where('workspace_id', '=', workspaceId)
-      const { total } = await ofWorkspace
-        .select(({ fn }) => fn.countAll<number | string>().as('total'))
+      const { totalCount } = await ofWorkspace
+        .select(({ fn }) => fn.countAll<number>().as('totalCount'))
         .executeTakeFirstOrThrow()
       const byUpdate = ofWorkspace.select(PRESET_COLUMNS).orderBy('update_number', 'desc').orderBy('slug')
-      return { presets: await byUpdate.limit(limit).offset(offset).execute(), totalCount: Number(total) }
+      return { presets: await byUpdate.limit(limit).offset(offset).execute(), totalCount }
     },
 
     async listVersions(name, { offset, limit }) {

@@ -4,7 +4,6 @@ import { mkdir, rm } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { copyStoreFile, foldAndVerify } from './backup.ts'
-import { MIGRATIONS } from './migrations.ts'
 import { BUSY, primaryCode } from './sqlite.ts'
 import { openStore, StoreError } from './store.ts'
 
@@ -16,10 +15,8 @@ export interface RestoreSteps {
   rename(from: string, to: string): Promise<void>
 }
 
-/** What is in a backup of the store. */
-export interface BackupContents {
-  /** The newest migration that the backup has. It is migrated to the newest one of this version. */
-  schema: string
+/** What is in a store. */
+interface Contents {
   keys: number
   revoked_keys: number
   presets: number
@@ -34,7 +31,7 @@ export interface NamedKey {
   name: string | null
 }
 
-export interface Restored extends BackupContents {
+export interface Restored extends Contents {
   /** Where the previous store is now; null if there was none. */
   previous: string | null
   /** Keys that are revoked in the previous store and not in the restored one; null if they are unknown. */
@@ -47,13 +44,8 @@ interface StoredKey extends NamedKey {
   revoked_at: string | null
 }
 
-/** Verifies the backup `file` on a private copy beside the store at `path`. Throws `StoreError` or `NewerStoreError`. */
-export async function inspectBackup(file: string, path: string): Promise<BackupContents> {
-  return await withCopy(file, path, async (copy) => (await prepare(copy)).contents)
-}
-
 /**
- * Replaces the SQLite store at `path` by the backup `file`, after the copy of it was verified and migrated. A kill at any
+ * Replaces the SQLite store at `path` by the backup `file`, after the copy of it was verified and opened. A kill at any
  * moment leaves the previous or the restored store, whole. The previous one keeps the name `*.before-restore`. Throws
  * `StoreError` if another process has the store open.
  */
@@ -105,13 +97,13 @@ function leftoversOf(path: string): string[] {
   return ['-wal', '-shm', '-journal'].map((end) => path + end)
 }
 
-async function prepare(copy: string): Promise<{ contents: BackupContents; keys: StoredKey[] }> {
+async function prepare(copy: string): Promise<{ contents: Contents; keys: StoredKey[] }> {
   foldAndVerify(copy, 'the backup is damaged')
-  const schema = withDatabase(copy, schemaOf)
+  withDatabase(copy, refuseOtherDatabase)
   await (await openStore(`sqlite:${copy}`)).close()
   // One file again, without a write-ahead log.
-  foldAndVerify(copy, 'the migrated backup is damaged')
-  return withDatabase(copy, (database) => ({ contents: { schema, ...countsOf(database) }, keys: storedKeys(database) }))
+  foldAndVerify(copy, 'the opened backup is damaged')
+  return withDatabase(copy, (database) => ({ contents: countsOf(database), keys: storedKeys(database) }))
 }
 
 function withDatabase<T>(path: string, work: (database: DatabaseSync) => T): T {
@@ -123,16 +115,16 @@ function withDatabase<T>(path: string, work: (database: DatabaseSync) => T): T {
   }
 }
 
-function schemaOf(database: DatabaseSync): string {
-  const [first = ''] = Object.keys(MIGRATIONS)
-  const isThere = database.prepare("SELECT name FROM sqlite_schema WHERE name = 'kysely_migration'").get()
-  const rows = isThere === undefined ? [] : database.prepare('SELECT name FROM kysely_migration ORDER BY name').all()
-  const names = rows.map(({ name }) => String(name))
-  if (names[0] !== first) throw new StoreError('it is no store of Tokenboard')
-  return names.at(-1) ?? first
+/** Opening would make our tables in any database. */
+function refuseOtherDatabase(database: DatabaseSync): void {
+  try {
+    storedKeys(database)
+  } catch (error) {
+    throw new StoreError('it is no store of Tokenboard', { cause: error })
+  }
 }
 
-function countsOf(database: DatabaseSync): Omit<BackupContents, 'schema'> {
+function countsOf(database: DatabaseSync): Contents {
   const counts = database.prepare(`
     SELECT (SELECT count(*) FROM api_keys) AS keys,
       (SELECT count(*) FROM api_keys WHERE revoked_at IS NOT NULL) AS revoked_keys,
@@ -143,7 +135,7 @@ function countsOf(database: DatabaseSync): Omit<BackupContents, 'schema'> {
         UNION ALL SELECT updated_at FROM presets UNION ALL SELECT updated_at FROM preset_versions
       )) AS newest_change
   `)
-  return { ...counts.get() } as unknown as Omit<BackupContents, 'schema'>
+  return { ...counts.get() } as unknown as Contents
 }
 
 function storedKeys(database: DatabaseSync): StoredKey[] {

@@ -13,9 +13,8 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import { type Engine, type ObserveStatement, timed } from './engine.ts'
-import { retry, StoreUnavailableError } from './retry.ts'
+import { retry, StoreUnavailableError, takeTurns } from './retry.ts'
 import type { Tables } from './tables.ts'
-import { takeTurns } from './turns.ts'
 
 const IN_MEMORY = ':memory:'
 
@@ -33,7 +32,7 @@ export async function openSqlite(path: string, retryBudgetMs: number, observe?: 
   return {
     name: path,
     db,
-    isShared: false,
+    textType: 'text',
     // Retry the whole transaction, not only its BEGIN, so that readers can use the connection in between.
     write: (work) =>
       inTurn((budgetMs) => retry(() => db.transaction().execute(work), budgetMs, isBusy)).catch(rethrowDiskError),
@@ -86,7 +85,7 @@ function nodeSqliteDialect(database: DatabaseSync, own: ChangeCount): Dialect {
   return {
     createDriver: () => new ImmediateDriver(database, own),
     createQueryCompiler: () => new SqliteQueryCompiler(),
-    createAdapter: () => new TransactionalAdapter(),
+    createAdapter: () => new SqliteAdapter(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   }
 }
@@ -107,13 +106,6 @@ class ImmediateDriver extends SqliteDriver {
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     // SQLite has already rolled back after a full disk. A second rollback would hide the cause.
     if (this.#database.isTransaction) await super.rollbackTransaction(connection)
-  }
-}
-
-/** Lets Kysely run all migrations in one transaction: SQLite can roll back schema changes, and we have the lock. */
-class TransactionalAdapter extends SqliteAdapter {
-  override get supportsTransactionalDdl(): boolean {
-    return true
   }
 }
 

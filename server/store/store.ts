@@ -1,8 +1,9 @@
-import { sql } from 'kysely'
+import { readFileSync } from 'node:fs'
+import { sql, type Transaction } from 'kysely'
 import type { Engine, ObserveStatement } from './engine.ts'
-import { migrate, NewerStoreError } from './migrations.ts'
 import { RETRY_BUDGET_MS, StoreConflictError } from './retry.ts'
 import { openSqlite } from './sqlite.ts'
+import type { Tables } from './tables.ts'
 
 export interface Store extends Engine {
   ping(): Promise<void>
@@ -14,17 +15,22 @@ export class StoreError extends Error {
   override name = 'StoreError'
 }
 
+/** A newer version wrote the store. */
+export class NewerStoreError extends Error {
+  override name = 'NewerStoreError'
+}
+
 interface StoreOptions {
   retryBudgetMs?: number
   observe?: ObserveStatement
 }
 
-/** Opens the store at `url` (`sqlite:PATH` or `postgres://…`) and migrates it. Throws `StoreError`. */
+/** Opens the store at `url` (`sqlite:PATH` or `postgres://…`) and makes what it lacks. Throws `StoreError`. */
 export async function openStore(url: string, options: StoreOptions = {}): Promise<Store> {
   const engine = await openEngine(url, options)
   try {
-    // In a write transaction: if several processes start at once, one migrates and the others wait.
-    await engine.write(migrate)
+    // In a write transaction: if several processes start at once, one makes the tables and the others wait.
+    await engine.write((transaction) => makeTables(transaction, engine.textType))
   } catch (error) {
     await engine.db.destroy()
     if (error instanceof NewerStoreError || error instanceof StoreConflictError) throw error
@@ -37,6 +43,25 @@ export async function openStore(url: string, options: StoreOptions = {}): Promis
     },
     close: () => engine.db.destroy(),
   }
+}
+
+/** The form of the tables. Stores of 0.16 have the same tables, and no number. */
+const FORM = 1
+
+const TABLES = new URL('tables.sql', import.meta.url)
+
+async function makeTables(transaction: Transaction<Tables>, textType: string): Promise<void> {
+  await sql`CREATE TABLE IF NOT EXISTS store_form (form integer NOT NULL)`.execute(transaction)
+  const stored = await transaction.selectFrom('store_form').select('form').executeTakeFirst()
+  if (stored !== undefined && stored.form > FORM) {
+    throw new NewerStoreError(
+      `the store was written by a newer version of tokenboard (form ${stored.form}, known is ${FORM}); update tokenboard to use it`,
+    )
+  }
+  for (const statement of readFileSync(TABLES, 'utf8').split(/;\s*$/m)) {
+    if (statement.trim() !== '') await sql.raw(statement.replaceAll(/\btext\b/g, textType)).execute(transaction)
+  }
+  if (stored === undefined) await transaction.insertInto('store_form').values({ form: FORM }).execute()
 }
 
 async function openEngine(url: string, { retryBudgetMs = RETRY_BUDGET_MS, observe }: StoreOptions): Promise<Engine> {

@@ -1,7 +1,7 @@
 import type { LimitReset } from '../schemas/key.ts'
 import type { Preset, PresetVersion } from '../schemas/preset.ts'
 
-/** Instants are ISO 8601 UTC text, flags 0 or 1, money decimal text, as on every engine. */
+/** The types of `tables.sql`. Instants are ISO 8601 UTC text, flags 0 or 1, money decimal text, as on every engine. */
 export interface ApiKeyTable {
   id: string
   hash: string
@@ -58,12 +58,8 @@ interface UsageDayTable {
   digest: string
 }
 
-/** Uses in the window from `started` to `ends`, in milliseconds since 1970. PostgreSQL only. */
-interface RateLimitTable {
-  name: string
-  started: number
-  ends: number
-  uses: number
+interface StoreFormTable {
+  form: number
 }
 
 export interface Tables {
@@ -74,5 +70,5 @@ export interface Tables {
   embeddings_catalogue: EmbeddingsCatalogueTable
   usage: UsageTable
   usage_days: UsageDayTable
-  rate_limits: RateLimitTable
+  store_form: StoreFormTable
 }

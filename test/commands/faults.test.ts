@@ -108,7 +108,7 @@ describe('no error has words of the parser', () => {
   })
 
   it('settings and flags', () => {
-    const names = ['AS_OF', 'MEMORY_LIMIT', 'ENGINE', 'PORT', 'WORKERS', 'DATABASE_URL', 'LOG_LEVEL', 'BOOTSTRAP_KEY']
+    const names = ['AS_OF', 'MEMORY_LIMIT', 'ENGINE', 'PORT', 'DATABASE_URL', 'LOG_LEVEL', 'BOOTSTRAP_KEY']
     const messages = [...names, 'TRUST_PROXY', 'RATE_LIMIT_PER_DAY'].flatMap((name) =>
       ['x', '-1', '[]'].flatMap((value) => [
         messageOf(() => parseNamed(PipelineSettings, { [name]: value })),

@@ -8,7 +8,6 @@ test('uses the defaults without settings', () => {
   expect(readServerConfig({}, {})).toEqual({
     host: '127.0.0.1',
     port: 8080,
-    workers: 1,
     dataDir: 'data',
     publicDir: 'public',
     databaseUrl: 'sqlite:data/store.sqlite',
@@ -26,7 +25,6 @@ test('reads every setting, and prefers flags over the environment', () => {
   const environment = {
     HOST: '::1',
     PORT: '0',
-    WORKERS: '4',
     DATA_DIR: '/srv/data',
     PUBLIC_DIR: '/srv/public',
     LOG_LEVEL: 'silent',
@@ -42,7 +40,6 @@ test('reads every setting, and prefers flags over the environment', () => {
   expect(readServerConfig({ PORT: '81', HOST: undefined }, environment)).toEqual({
     host: '::1',
     port: 81,
-    workers: 4,
     dataDir: '/srv/data',
     publicDir: '/srv/public',
     databaseUrl: 'sqlite:/srv/data/store.sqlite',
@@ -67,8 +64,6 @@ test.each([
   ['PORT', '65536'],
   ['PORT', '-1'],
   ['PORT', '80a'],
-  ['WORKERS', '0'],
-  ['WORKERS', 'many'],
   ['DATABASE_URL', 'data/store.sqlite'],
   ['DATABASE_URL', 'sqlite:'],
   ['LOG_LEVEL', 'loud'],

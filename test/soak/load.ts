@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,25 +32,20 @@ type Clients = Worker<ClientCall, ClientCounts | undefined>
 export const part: SoakPart = {
   promise: 'good requests succeed, and memory stays flat, whatever other clients do and however often releases switch',
   async run(options) {
-    const figures: Figure[] = []
-    for (const workers of [1, 2]) {
-      const of = await underLoad(workers, options).catch((error) => {
-        throw new Error(`seed ${options.seed}, WORKERS=${workers}: ${error.message}`, { cause: error })
-      })
-      figures.push(...of.map(({ what, value }) => ({ what: `WORKERS=${workers}: ${what}`, value })))
-    }
-    return figures
+    return await underLoad(options).catch((error) => {
+      throw new Error(`seed ${options.seed}: ${error.message}`, { cause: error })
+    })
   },
 }
 
-async function underLoad(workers: number, options: SoakOptions): Promise<Figure[]> {
+async function underLoad(options: SoakOptions): Promise<Figure[]> {
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-load-'))
   const publicDir = join(folder, 'public')
   await mkdir(publicDir, { recursive: true })
   await writeFile(join(publicDir, 'large.bin'), Buffer.alloc(LARGE_FILE_BYTES, 'tokenboard'))
   const releases = [await publishNext(publicDir, [])]
   const folders = { publicDir, dataDir: join(folder, 'data') }
-  const server = await serveTokenboard(folders, { AS_OF: NOW, WORKERS: String(workers) })
+  const server = await serveTokenboard(folders, { AS_OF: NOW })
   const idle = Math.min(IDLE_CONNECTIONS, shareOf(4 * IDLE_CONNECTIONS, options))
   const [orderly, hostile] = ['orderly', 'hostile'].map((role): Clients => {
     return startWorker(join(import.meta.dirname, `load-${role}.ts`))
@@ -60,13 +55,10 @@ async function underLoad(workers: number, options: SoakOptions): Promise<Figure[
       await clients.call({ port: server.port, key: server.key, seed: options.seed, idle })
     }
     const memory = await switchReleases(server, publicDir, releases, options)
-    options.report(`${workers} workers: ${releases.length} releases, now the stop`)
-    // With one worker it stops under all clients, with two only under those who want to be answered.
-    const isHostile = workers === 1
-    const early = isHostile ? undefined : await hostile.call('stop')
+    options.report(`${releases.length} releases, now the stop`)
     const ms = await stopServer(server, [orderly, hostile])
     const good = await orderly.call('stop')
-    const bad = early ?? (await hostile.call('stop'))
+    const bad = await hostile.call('stop')
     if (server.log.length > 0) throw new Error(`the server logged ${server.log[0]}`)
     const counts = Object.entries({ ...good?.counts, ...bad?.counts })
     return [
@@ -75,8 +67,8 @@ async function underLoad(workers: number, options: SoakOptions): Promise<Figure[
       ...counts.map(([what, count]) => ({ what, value: String(count) })),
       { what: 'good requests that failed', value: '0' },
       ...percentiles(good?.latencies ?? []),
-      memoryFigure(memory, workers),
-      { what: `stop by SIGTERM with ${isHostile ? 'all these clients' : 'the good clients alone'}`, value: `${ms} ms` },
+      memoryFigure(memory),
+      { what: 'stop by SIGTERM with all these clients', value: `${ms} ms` },
     ]
   } finally {
     for (const clients of [orderly, hostile]) clients.end()
@@ -122,25 +114,10 @@ async function switchReleases(
   return memory
 }
 
-/** Of a process and of its workers, in bytes, as Linux says it in files. */
+/** In bytes, as Linux says it in a file. */
 function residentMemory(pid: number): number {
-  const family = new Set([String(pid)])
-  let bytes = 0
-  for (const entry of readdirSync('/proc').toSorted((a, b) => Number(a) - Number(b))) {
-    const status = /^\d+$/.test(entry) ? statusOf(entry) : ''
-    if (family.has(/^PPid:\t(\d+)$/m.exec(status)?.[1] ?? '')) family.add(entry)
-    if (family.has(entry)) bytes += Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1024
-  }
-  return bytes
-}
-
-function statusOf(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/status`, 'utf8')
-  } catch {
-    // It has ended since the folder was listed.
-    return ''
-  }
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
 }
 
 /** Good requests that are being answered are answered whole, others are refused, and the server ends. */
@@ -169,11 +146,11 @@ function percentiles(latencies: readonly number[]): Figure[] {
  * median of the last third may exceed that of the second one only by the releases that are loaded beside each other and
  * by what the garbage collector leaves for later.
  */
-function memoryFigure(memory: readonly number[], workers: number): Figure {
+function memoryFigure(memory: readonly number[]): Figure {
   const third = Math.floor(memory.length / 3)
   const [warm, last] = [median(memory.slice(third, 2 * third)), median(memory.slice(2 * third))]
   const value = `${mebibytes(warm)}, ${mebibytes(last)}`
-  if (!(last - warm <= LARGEST_GROWTH_BYTES * workers)) throw new Error(`memory grew: ${value}`)
+  if (!(last - warm <= LARGEST_GROWTH_BYTES)) throw new Error(`memory grew: ${value}`)
   return { what: 'memory, middle of the second and of the last third', value }
 }
 

@@ -20,8 +20,3 @@ export function requestsIn(text: string): Record<string, number> {
   }
   return counted
 }
-
-/** Whether a line can only grow: those of counters, and what histograms and summaries count. */
-export function isCounted(line: string): boolean {
-  return /_(total|count|sum|bucket)(\{|$)/.test(line)
-}

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Client } from 'pg'
@@ -32,6 +33,13 @@ export async function testStore(url?: string, retryBudgetMs?: number): Promise<S
   const store = await openStore(url ?? (isOnPostgres ? await storeUrl() : 'sqlite::memory:'), options)
   onTestFinished(() => store.close())
   return store
+}
+
+/** Makes the SQLite store at `path` that version 0.16 left. */
+export async function makeStoreOf016(path: string): Promise<void> {
+  const database = new DatabaseSync(path)
+  database.exec(await readFile(join(import.meta.dirname, '../fixtures/store-0.16.sql'), 'utf8'))
+  database.close()
 }
 
 /** Is the other writer that keeps all writers of the store at `url` waiting, until it is told to let go. */

@@ -188,7 +188,7 @@ describe('in a fresh clone', () => {
     expect(missing.stdout).toContain('/etc/tokenboard/publish.env')
   })
 
-  it('the backup unit backs up the store that secrets.env names, and fails where the database does not answer', async () => {
+  it('the backup unit backs up the store that secrets.env names, and refuses one in PostgreSQL', async () => {
     const settingsOf = (unit: string) => /^EnvironmentFile=.*$/m.exec(deployed(`deploy/systemd/${unit}`))?.[0]
     expect(settingsOf('tokenboard-backup.service')).toBe(settingsOf('tokenboard.service'))
     const [, words = ''] = /^ExecStart=(.*)$/m.exec(deployed('deploy/systemd/tokenboard-backup.service')) ?? []
@@ -205,7 +205,7 @@ describe('in a fresh clone', () => {
     expect(await shell(line, elsewhere)).toEqual({ code: 0, stdout: '', stderr: '' })
     expect(await readdir(join(clone, 'data/backups'))).toHaveLength(1)
     const failed = await shell(lines, { DATABASE_URL: 'postgres://tokenboard@127.0.0.1:1/tokenboard' })
-    expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/cannot be dumped: .*pg_dump/) })
+    expect(failed).toMatchObject({ code: 2, stderr: expect.stringMatching(/dump it with pg_dump/) })
     expect(await readdir(backups)).toEqual([name])
   })
 

@@ -1,6 +1,5 @@
 /** Servers with one store on a real PostgreSQL between them. Skipped, loudly, where there is none. */
 import { execFile } from 'node:child_process'
-import { globSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -17,15 +16,11 @@ import { noPostgres, PASSWORD, type Postgres, startPostgres } from './postgres.t
 
 const KEY = '/api/v1/key'
 
-/** All tests of the API, and of what it keeps in the store, but those of SQLite itself; files that are served beside it have no store. */
-const API_TESTS = [
-  ...['app', 'exchanges', 'openapi', 'usage-file', 'commands/store', 'commands/key-manage'].map(
-    (name) => `test/server/${name}.test.ts`,
-  ),
-  ...['keys', 'presets', 'usage', 'embeddings-models'].map((name) => `test/server/store/${name}.test.ts`),
-  ...globSync('test/server/routes/*.test.ts', { cwd: REPOSITORY }).filter((path) => !path.includes('static-files')),
-  ...['test/spec/embeddings-models.', 'test/sdk/'],
-]
+/** What the API answers, and all tests of what it keeps in the store. */
+const STORE_TESTS = [
+  ...['exchanges', 'usage-file', 'commands/key-manage'],
+  ...['keys', 'presets', 'usage', 'embeddings-models'].map((name) => `store/${name}`),
+].map((name) => `test/server/${name}.test.ts`)
 
 if (noPostgres !== undefined) process.stderr.write(`SKIPPED, NOT PROVED: ${noPostgres}\n`)
 
@@ -38,11 +33,12 @@ describe.skipIf(noPostgres !== undefined)('servers with a store on PostgreSQL', 
   afterAll(() => postgres?.remove())
 
   test('that start at once on an empty database are both ready, and make one first key', async () => {
-    const { servers, key } = await startServers(await postgres.newDatabase(), 2)
+    const { servers, key } = await startServers(await postgres.newDatabase(), 2, { LOG_LEVEL: 'info' })
     expect(servers.flatMap(({ lines }) => lines.filter((line) => line.startsWith('key ')))).toHaveLength(1)
-    for (const { url } of servers) {
+    for (const { url, log } of servers) {
       expect((await fetch(`${url}/readyz`)).status).toBe(200)
       expect(await statusOf(url, key)).toBe(200)
+      expect(log.filter((line) => line.includes('rate limits count in each process'))).toHaveLength(1)
     }
   })
 
@@ -107,16 +103,6 @@ describe.skipIf(noPostgres !== undefined)('servers with a store on PostgreSQL', 
     }
   })
 
-  test('share the rate limit of a key', async () => {
-    const settings = { RATE_LIMIT_PER_MINUTE: '10' }
-    const { servers, key } = await startServers(await postgres.newDatabase(), 2, settings)
-    const statuses = [await statusOf(servers[0]?.url ?? '', key)]
-    const further = Array.from({ length: 30 }, (_, index) => statusOf(servers[index % 2]?.url ?? '', key))
-    statuses.push(...(await Promise.all(further)))
-    expect(statuses.filter((status) => status === 200)).toHaveLength(10)
-    expect(statuses.filter((status) => status === 429)).toHaveLength(21)
-  })
-
   test('do not start without the database, and say why without the password', async () => {
     const env = { DATABASE_URL: `postgres://ada:${PASSWORD}@127.0.0.1:1/db`, DATA_DIR: await temporaryFolder() }
     const { PATH = '' } = process.env
@@ -131,11 +117,11 @@ describe.skipIf(noPostgres !== undefined)('servers with a store on PostgreSQL', 
   })
 
   // Last: so many hundreds of stores slow down a restart.
-  test('pass the whole API test suite', async () => {
+  test('pass the tests of the store and of what the API answers', async () => {
     const results = join(await temporaryFolder(), 'results.json')
     const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs')
     const url = await postgres.newDatabase()
-    const words = ['run', '--project', 'unit', '--reporter=json', `--outputFile=${results}`, ...API_TESTS]
+    const words = ['run', '--project', 'unit', '--reporter=json', `--outputFile=${results}`, ...STORE_TESTS]
     const { PATH = '', HOME = '' } = process.env
     const options = { cwd: REPOSITORY, env: { PATH, HOME, TEST_DATABASE_URL: url }, maxBuffer: 2 ** 28 }
     await promisify(execFile)(process.execPath, [vitest, ...words], options).catch(() => {})

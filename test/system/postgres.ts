@@ -34,8 +34,6 @@ export interface Postgres {
   restart(mode: 'fast' | 'immediate'): Promise<void>
   /** Gives a file to the user who runs it. */
   own(path: string): Promise<void>
-  /** Runs one of its programs, such as `pg_dump`. */
-  run(program: string, ...words: string[]): Promise<void>
   /** A new and empty database; its URL. */
   newDatabase(): Promise<string>
   remove(): Promise<void>
@@ -67,7 +65,6 @@ export async function startPostgres(...settings: string[]): Promise<Postgres> {
     port,
     folder,
     own,
-    run: runAs,
     start,
     stop: () => runAs('pg_ctl', '-D', data, '-w', '-m', 'fast', 'stop'),
     restart: (mode) => runAs('pg_ctl', ...control, '-m', mode, 'restart'),

@@ -1,12 +1,11 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
-import { METRICS_MEDIA_TYPE, renderMetrics } from '../../../pipeline/contract/prometheus-text.ts'
+import { METRICS_MEDIA_TYPE, type MetricFamily, renderMetrics } from '../../../pipeline/contract/prometheus-text.ts'
 import { mayScrape } from '../../metrics/access.ts'
-import type { Family } from '../../metrics/families.ts'
 
 export const METRICS = '/metrics'
 
 interface Metrics {
-  collect(): Promise<Family[]>
+  collect(): Promise<MetricFamily[]>
   token: string | undefined
   /** Answers everybody else, as if there were no such path. */
   otherwise: RouteHandlerMethod
@@ -15,7 +14,7 @@ interface Metrics {
 /** `/metrics` for those who may read it. It is in no list of paths and methods, so that nobody else learns of it. */
 export function metrics(app: FastifyInstance, { collect, token, otherwise }: Metrics): void {
   /** In a turn of its own: this request is not yet one of those that are being answered. */
-  async function collectLater(): Promise<Family[]> {
+  async function collectLater(): Promise<MetricFamily[]> {
     await Promise.resolve()
     return await collect()
   }

@@ -117,8 +117,8 @@ export const api: Mutant[] = [
     name: 'wrong-keys-not-counted',
     promise: 'RATE_LIMIT_BAD_KEYS_PER_MINUTE limits unknown keys per client address.',
     file: 'server/api/auth.ts',
-    find: 'const counted = countBadKey?.(request, reply)',
-    replace: 'const counted: unknown = undefined',
+    find: '    countBadKey?.(request, reply)\n',
+    replace: '',
     tests: ['test/server/exchanges.test.ts'],
   },
   {
@@ -156,18 +156,18 @@ export const api: Mutant[] = [
   {
     name: 'refused-uses-counted',
     promise: 'A request that is refused because one quota is used up counts in no other.',
-    file: 'server/base/quota.ts',
-    find: 'if (exhausted.length > 0) {',
-    replace: `if (exhausted.length > 0) {
-        for (const { rule, name } of uses) quotaOf(rule).use(name, now)`,
+    file: 'server/api/rate-limits.ts',
+    find: '    const states = exhausted.map(({ quota, name }) => quota.state(name, now))\n',
+    replace:
+      '    for (const { quota, name } of limited) quota.use(name, now)\n    const states = exhausted.map(({ quota, name }) => quota.state(name, now))\n',
     tests: ['test/server/exchanges.test.ts'],
   },
   {
     name: 'account-limit-per-key',
     promise: 'RATE_LIMIT_PER_DAY is per account, whichever of its keys is used.',
     file: 'server/api/rate-limits.ts',
-    find: '{ rule: ofAccount, name: creator_user_id }',
-    replace: '{ rule: ofAccount, name: id }',
+    find: 'quota: ofAccount, name: creator_user_id }',
+    replace: 'quota: ofAccount, name: id }',
     tests: ['test/server/exchanges.test.ts'],
   },
   {

@@ -42,22 +42,6 @@ export const metrics: Mutant[] = [
     tests: ['test/server/routes/metrics.test.ts'],
   },
   {
-    name: 'counts-die-with-their-worker',
-    promise: 'Counters do not go down when a worker is replaced.',
-    file: 'server/metrics/collection.ts',
-    find: 'this.#retired = merge([this.#retired, lasting(last)])',
-    replace: 'this.#retired = merge([this.#retired])',
-    tests: ['test/server/metrics/collection.test.ts'],
-  },
-  {
-    name: 'answer-of-a-dead-worker',
-    promise: 'What a worker that died has counted is counted once.',
-    file: 'server/metrics/collection.ts',
-    find: 'if (!this.#living.has(source)) return',
-    replace: '',
-    tests: ['test/server/metrics/collection.test.ts'],
-  },
-  {
     name: 'route-is-the-path',
     promise: 'Routes are labelled by their pattern, so clients cannot make up series.',
     file: 'server/api/logging.ts',

@@ -74,6 +74,14 @@ export const store: Mutant[] = [
     tests: ['test/server/store/usage.test.ts'],
   },
   {
+    name: 'newer-store-opens',
+    promise: 'A store that a newer version wrote is refused.',
+    file: 'server/store/store.ts',
+    find: 'if (stored !== undefined && stored.form > FORM) {',
+    replace: 'if (stored !== undefined && stored.form > FORM + 1) {',
+    tests: ['test/server/store/store.test.ts'],
+  },
+  {
     name: 'restore-of-damaged-backup',
     promise: 'A backup is read whole before it replaces the store.',
     file: 'server/store/restore.ts',
@@ -85,8 +93,8 @@ export const store: Mutant[] = [
     name: 'restore-of-another-database',
     promise: 'Only a store of Tokenboard can be restored.',
     file: 'server/store/restore.ts',
-    find: 'if (names[0] !== first) throw',
-    replace: "if (names[0] === '') throw",
+    find: '  withDatabase(copy, refuseOtherDatabase)\n',
+    replace: '',
     tests: ['test/server/commands/restore.test.ts'],
   },
   {

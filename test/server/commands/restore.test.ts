@@ -1,5 +1,5 @@
 /** `tokenboard store restore`. */
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cp, link, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,14 +9,11 @@ import { BuildError, CliError } from '../../../pipeline/base/errors.ts'
 import { realFiles } from '../../../pipeline/base/files.ts'
 import { store as command } from '../../../pipeline/commands/store.ts'
 import { apiKeys, hashKey } from '../../../server/store/keys.ts'
-import { MIGRATIONS } from '../../../server/store/migrations.ts'
 import { type RestoreSteps, restoreStore } from '../../../server/store/restore.ts'
 import { openStore } from '../../../server/store/store.ts'
 import { NOW, temporaryFolder } from '../../support/app.ts'
 import { runCommand } from '../../support/command.ts'
-import { makeOldStore, NAMES } from '../../support/old-stores.ts'
-
-const NEWEST = Object.keys(MIGRATIONS).at(-1)
+import { makeStoreOf016 } from '../../support/store.ts'
 
 const run = (...words: string[]) => runCommand(command, words)
 
@@ -108,7 +105,7 @@ describe('store restore', () => {
     })
     const { stdout, stderr } = await run('restore', file, '--json')
     const again = [{ id: revoked, label: expect.stringContaining('...'), name: 'kept' }]
-    expect(JSON.parse(stdout)).toMatchObject({ keys: 1, revoked_keys: 0, valid_again: again, schema: NEWEST })
+    expect(JSON.parse(stdout)).toMatchObject({ keys: 1, revoked_keys: 0, valid_again: again })
     expect(stderr).toMatch(new RegExp(`\nRevoked after the backup, and valid again. .*\n {2}${revoked} `))
     expect(stdout + stderr).not.toMatch(/[0-9a-f]{64}/)
   })
@@ -130,43 +127,18 @@ describe('store restore', () => {
     expect(await namesOf(join(folder, 'elsewhere.sqlite'))).toEqual(['kept'])
   })
 
-  test('with --dry-run only says what is in the backup', async () => {
-    const { data, path, file } = await installation()
-    const before = await readFile(path)
-    const { stdout, stderr } = await run('restore', file, '--dry-run', '--json')
-    expect(stderr).toContain(
-      `${file} can be restored\n  keys     1, 0 of them revoked\n  presets  0, with 0 versions\n`,
-    )
-    expect(JSON.parse(stdout)).toMatchObject({ keys: 1, presets: 0, schema: NEWEST })
-    expect([await readdir(data), await readFile(path)]).toEqual([['store.sqlite'], before])
+  test('restores a backup of 0.16, and leaves the backup as it was', async () => {
+    const { folder, path } = await installation()
+    const file = join(folder, 'old.sqlite')
+    await makeStoreOf016(file)
+    const before = await readFile(file)
+    const { stdout } = await run('restore', file, '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ keys: 1, presets: 1, versions: 2 })
+    await withKeys(path, async (keys) => {
+      expect(await keys.findByHash(hashKey('sk-one'))).toMatchObject({ id: 'key-1' })
+    })
+    expect(await readFile(file)).toEqual(before)
   })
-
-  test.each(NAMES.map((name, index) => [name, NAMES.slice(0, index + 1)] as const))(
-    'migrates a backup that ends with %s, and leaves the backup as it was',
-    async (name, names) => {
-      const { folder, path } = await installation()
-      const file = join(folder, 'old.sqlite')
-      await makeOldStore(`sqlite:${file}`, names)
-      const before = await readFile(file)
-      const { stdout } = await run('restore', file, '--json')
-      expect(JSON.parse(stdout)).toMatchObject({ schema: name, keys: 1, versions: names.length > 1 ? 2 : 0 })
-      await withKeys(path, async (keys) => {
-        expect(await keys.findByHash(hashKey('sk-one'))).toMatchObject({ id: 'key-1' })
-      })
-      expect(await readFile(file)).toEqual(before)
-    },
-  )
-})
-
-test('a store of version 0.1.0 is restored with all of its keys', async () => {
-  const { folder, path } = await installation()
-  const archive = join(import.meta.dirname, '../../fixtures/installation-0.1.0/installation.tar.gz')
-  execFileSync('tar', ['-xzf', archive, '-C', folder, '--strip-components=1', 'data/store.sqlite'])
-  const file = join(folder, 'old.sqlite')
-  await rename(join(folder, 'store.sqlite'), file)
-  const { stdout } = await run('restore', file, '--json')
-  expect(JSON.parse(stdout)).toMatchObject({ keys: 2, presets: 2, versions: 3 })
-  expect(await namesOf(path)).toHaveLength(2)
 })
 
 describe('store restore refuses', () => {
@@ -195,12 +167,12 @@ describe('store restore refuses', () => {
   })
 
   test.each([
-    ['another database', 'DROP TABLE kysely_migration', /it is no store of Tokenboard/],
-    ['a store of another program', "UPDATE kysely_migration SET name = 'a ' || name", /it is no store of Tokenboard/],
+    ['another database', 'DROP TABLE api_keys', /it is no store of Tokenboard/],
+    ['a store of another program', 'ALTER TABLE api_keys RENAME label TO title', /it is no store of Tokenboard/],
     [
       'a store of a newer version',
-      "INSERT INTO kysely_migration VALUES ('9999-later', '2099-01-01')",
-      /newer version of tokenboard \(9999-later\); update/,
+      'UPDATE store_form SET form = 2',
+      /newer version of tokenboard \(form 2, known is 1\); update/,
     ],
   ])('%s', async (_, sql, message) => {
     const place = await installation()
@@ -270,7 +242,7 @@ describe('store restore refuses', () => {
     const { file } = await installation()
     vi.stubEnv('DATABASE_URL', 'postgres://ada:hunter2@host/db')
     const restore = run('restore', file)
-    await expect(restore).rejects.toThrow(/pg_restore, into a new database/)
+    await expect(restore).rejects.toThrow(/use pg_restore into a new database/)
     await expect(restore).rejects.not.toThrow(/hunter2/)
   })
 })

@@ -1,13 +1,11 @@
-import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { CliError } from '../../../pipeline/base/errors.ts'
 import { serverConfig } from '../../../pipeline/commands/serve.ts'
 import { temporaryFolder } from '../../support/app.ts'
-import { isCounted, requestsIn, samplesOf } from '../../support/metrics.ts'
 import { runProcess } from '../../support/pipeline.ts'
 import { publish, sampleRows } from '../../support/publish.ts'
 import { type ServerProcess, startNode } from '../../support/server-process.ts'
@@ -45,62 +43,6 @@ test('--host wins over the default, and off loopback no key is printed', async (
   server.signal('SIGTERM')
   await server.ended
   expect(server.lines).toHaveLength(1)
-})
-
-/** The processes that a process started. */
-function workersOf(pid: number): number[] {
-  const printed = execFileSync('ps', ['-o', 'pid=', '--ppid', String(pid)])
-    .toString()
-    .trim()
-  return printed.split(/\s+/).map(Number)
-}
-
-describe('with workers', () => {
-  test('prints one address and one key when all are ready, and all of them answer', async () => {
-    const server = await serve(3, '--workers', '2')
-    expect(firstWords(server)).toEqual(['listening', 'key', 'try'])
-    const headers = { authorization: `Bearer ${server.lines[1]?.replace('key ', '')}`, connection: 'close' }
-    const ask = async () => (await fetch(`${server.url}/api/v1/key`, { headers })).status
-    expect(await Promise.all(Array.from({ length: 8 }, ask))).toEqual(Array(8).fill(200))
-    server.signal('SIGTERM')
-    expect(await server.ended).toEqual({ code: 0, signal: null })
-    const answered = records(server).filter(({ msg }) => msg === 'request')
-    expect(answered).toHaveLength(8)
-    expect(new Set(answered.map(({ pid }) => pid)).size).toBe(2)
-    expect(server.lines).toHaveLength(3)
-  })
-
-  test.each([1, 2])('replaces %i of 2 workers that die, at the same address', async (count) => {
-    const server = await serve(3, '--workers', '2')
-    const ask = async (path: string) =>
-      await (await fetch(server.url + path, { headers: { connection: 'close' } })).text()
-    for (let asked = 0; asked < 4; asked++) await ask('/healthz')
-    const before = await ask('/metrics')
-    expect(requestsIn(before)['GET /healthz 200']).toBe(4)
-    const dead = workersOf(server.pid).slice(0, count)
-    for (const pid of dead) process.kill(pid, 'SIGKILL')
-    await expect.poll(() => workersOf(server.pid).filter((pid) => !dead.includes(pid)).length).toBe(2)
-    const status = async () => (await fetch(`${server.url}/readyz`).catch(() => undefined))?.status
-    await expect.poll(status).toBe(200)
-    // What workers counted that died is still counted.
-    const after = samplesOf(await ask('/metrics'))
-    for (const [line, value] of Object.entries(samplesOf(before)).filter(([name]) => isCounted(name))) {
-      expect(after[line], line).toBeGreaterThanOrEqual(value)
-    }
-    server.signal('SIGTERM')
-    expect(await server.ended).toEqual({ code: 0, signal: null })
-    const replaced = { msg: 'a worker ended and will be replaced', worker_pid: dead[0], signal: 'SIGKILL' }
-    expect(records(server)).toContainEqual(expect.objectContaining(replaced))
-  })
-
-  test('reports once what keeps all of them from starting', async () => {
-    const starting = serve(3, '--workers', '3', '--host', '192.0.2.1')
-    const { message } = await starting.then(
-      () => expect.fail('it started'),
-      (error: Error) => error,
-    )
-    expect(message.match(/cannot listen on 192\.0\.2\.1/g)).toHaveLength(1)
-  })
 })
 
 test.each([

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Family } from '../../../server/metrics/families.ts'
+import type { MetricFamily } from '../../../pipeline/contract/prometheus-text.ts'
 import { serverMetrics } from '../../../server/metrics/server-metrics.ts'
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../../..', path), 'utf8')
 
-let families: Family[]
+let families: MetricFamily[]
 beforeAll(async () => {
   const metrics = serverMetrics()
   metrics.watch({

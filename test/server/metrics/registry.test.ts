@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { renderMetrics } from '../../../pipeline/contract/prometheus-text.ts'
-import { type Family, lasting, merge } from '../../../server/metrics/families.ts'
 import { Registry } from '../../../server/metrics/registry.ts'
 
 async function textOf(registry: Registry): Promise<string> {
@@ -48,8 +47,8 @@ test('a histogram counts what is at or below each bound', async () => {
 
 test('a gauge without a value is left out', async () => {
   const registry = new Registry()
-  registry.gauge('here', 'One.', 'sum', async () => 1.5)
-  registry.gauge('absent', 'None.', 'sum', () => undefined)
+  registry.gauge('here', 'One.', async () => 1.5)
+  registry.gauge('absent', 'None.', () => undefined)
   expect(await textOf(registry)).toBe('# HELP here One.\n# TYPE here gauge\nhere 1.5\n')
 })
 
@@ -58,81 +57,20 @@ test('what cannot be read is left out, and the rest is there', async () => {
   const fail = () => {
     throw new Error('no more files can be opened')
   }
-  registry.gauge('memory', 'Reading it fails.', 'sum', fail)
+  registry.gauge('memory', 'Reading it fails.', fail)
   registry.add(fail)
-  registry.gauge('up', 'Reading it works.', 'sum', () => 1)
+  registry.gauge('up', 'Reading it works.', () => 1)
   expect((await registry.collect()).map(({ name }) => name)).toEqual(['up'])
 })
 
 test('help, label values and numbers are escaped as the format wants it', async () => {
   const registry = new Registry()
   registry.counter('odd_total', 'A \\ and\na line.', ['path']).add(Number.POSITIVE_INFINITY, 'a"b\\c\nd')
-  registry.gauge('nothing', 'Not a number.', 'max', () => Number.NaN)
+  registry.gauge('nothing', 'Not a number.', () => Number.NaN)
   const [help, , sample, , , nothing] = (await textOf(registry)).split('\n')
   expect([help, sample, nothing]).toEqual([
     '# HELP odd_total A \\\\ and\\na line.',
     'odd_total{path="a\\"b\\\\c\\nd"} +Inf',
     'nothing NaN',
-  ])
-})
-
-const family = (type: Family['type'], across: Family['across'], samples: Family['samples']): Family => ({
-  name: type,
-  help: '',
-  type,
-  across,
-  samples,
-})
-
-test('counts of several processes are summed, with those that only one of them has', () => {
-  const [counter] = merge([
-    [family('counter', 'sum', [['counter{a="1"}', 1]])],
-    [
-      family('counter', 'sum', [
-        ['counter{a="2"}', 5],
-        ['counter{a="1"}', 2],
-      ]),
-    ],
-  ])
-  expect(counter?.samples).toEqual([
-    ['counter{a="1"}', 3],
-    ['counter{a="2"}', 5],
-  ])
-})
-
-test('a sum is the same in whatever order processes are summed', () => {
-  const parts = [0.1, 0.2, 0.3].map((value) => [family('counter', 'sum', [['counter', value]])])
-  const sums = [parts, parts.toReversed()].map((each) => merge(each).flatMap(({ samples }) => samples))
-  expect(sums).toEqual([[['counter', 0.6]], [['counter', 0.6]]])
-})
-
-test.each([
-  ['sum', 7],
-  ['max', 4],
-  ['min', 3],
-] as const)('gauges of several processes become their %s', (across, value) => {
-  const [gauge] = merge([[family('gauge', across, [['gauge', 4]])], [family('gauge', across, [['gauge', 3]])]])
-  expect(gauge?.samples).toEqual([['gauge', value]])
-})
-
-const summary = (quantile: number, count: number) =>
-  family('summary', 'max', [
-    ['summary{quantile="0.5"}', quantile],
-    ['summary_count', count],
-  ])
-
-test('quantiles are those of the worst process', () => {
-  const [merged] = merge([[summary(0.2, 10)], [summary(0.1, 20)]])
-  expect(merged?.samples).toEqual([
-    ['summary{quantile="0.5"}', 0.2],
-    ['summary_count', 30],
-  ])
-})
-
-test('of a process that ended, only what was counted stays', () => {
-  const families = [family('gauge', 'sum', [['gauge', 4]]), family('counter', 'sum', [['counter', 2]]), summary(0.2, 9)]
-  expect(lasting(families).flatMap(({ samples }) => samples)).toEqual([
-    ['counter', 2],
-    ['summary_count', 9],
   ])
 })

@@ -101,7 +101,7 @@ describe('a write that fails', () => {
 
 test('concurrent writers on several connections number the versions of a preset from 1, without gaps or repeats', async () => {
   const url = await storeUrl()
-  const stores = await Promise.all([1, 2, 3].map(() => testStore(url)))
+  const stores = await Promise.all([1, 2, 3].map(() => testStore(url, 60_000)))
   const names = ['a', 'b', 'c', 'd']
   const writes = stores.flatMap((store) =>
     Array.from({ length: 40 }, (_, index) =>

@@ -3,11 +3,12 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { apiKeys } from '../../../server/store/keys.ts'
-import { NewerStoreError } from '../../../server/store/migrations.ts'
+import { apiKeys, hashKey } from '../../../server/store/keys.ts'
+import { presets } from '../../../server/store/presets.ts'
 import { RETRY_BUDGET_MS, StoreConflictError } from '../../../server/store/retry.ts'
-import { openStore, StoreError } from '../../../server/store/store.ts'
+import { NewerStoreError, openStore, StoreError } from '../../../server/store/store.ts'
 import { NOW, temporaryFolder } from '../../support/app.ts'
+import { makeStoreOf016 } from '../../support/store.ts'
 
 // Budgets are used up where a test says so, and not because the machine is busy.
 let now = 0
@@ -42,6 +43,11 @@ function countRefusals(): () => number {
   return () => run.mock.results.filter(({ type }, at) => type === 'throw' && isBegin(run.mock.contexts[at])).length
 }
 
+const TABLES_OF_016 = [
+  ...['api_keys', 'presets', 'preset_versions', 'embeddings_models'],
+  ...['embeddings_catalogue', 'usage_days', 'usage', 'kysely_migration'],
+]
+
 function pragma(name: string) {
   return sql.raw<Record<string, unknown>>(`PRAGMA ${name}`)
 }
@@ -64,7 +70,7 @@ describe('opening', () => {
     expect(values).toEqual(['wal', 2, 1, 0])
   })
 
-  test('migrates once, and keeps what was stored', async () => {
+  test('keeps what was stored', async () => {
     const path = await storePath()
     const first = await openStore(`sqlite:${path}`)
     const { key } = await apiKeys(first).create({ name: 'kept' }, NOW)
@@ -76,10 +82,35 @@ describe('opening', () => {
     const path = await storePath()
     const stores = await Promise.all(Array.from({ length: 5 }, () => open(path)))
     for (const store of stores) await apiKeys(store).create({}, NOW)
-    const { rows } = await sql<{ name: string }>`SELECT name FROM kysely_migration`.execute(stores[0]?.db ?? fail())
-    const names = rows.map(({ name }) => name)
-    expect(names).toContain('0001-api-keys')
-    expect(names).toEqual([...new Set(names)])
+    expect(await stores[0]?.db.selectFrom('store_form').selectAll().execute()).toEqual([{ form: 1 }])
+    expect(await stores[0]?.db.selectFrom('api_keys').selectAll().execute()).toHaveLength(5)
+  })
+
+  test('reads a store of 0.16 as it is, and goes on with it', async () => {
+    const path = await storePath()
+    await mkdir(dirname(path))
+    await makeStoreOf016(path)
+    const rowsOf = (database: DatabaseSync) =>
+      TABLES_OF_016.map((name) => database.prepare(`SELECT * FROM ${name}`).all())
+    const before = rowsOf(otherConnection(path))
+    const store = await open(path)
+    expect(rowsOf(otherConnection(path))).toEqual(before)
+    expect(before.every((rows) => rows.length > 0)).toBe(true)
+    expect(await apiKeys(store).findByHash(hashKey('sk-one'))).toMatchObject({
+      id: 'key-1',
+      name: 'é',
+      revoked_at: null,
+    })
+    const author = { workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e', creator_user_id: 'user_ada' }
+    const kept = await presets(store, () => NOW).find({ workspace_id: author.workspace_id, slug: 'agent' })
+    expect(kept?.designated_version).toMatchObject({
+      version: 2,
+      config: { model: 'acme/2' },
+      system_prompt: '\ud800\u0000',
+    })
+    const content = { config: { model: 'acme/next' }, system_prompt: null }
+    const { designated_version } = await presets(store, () => NOW).addVersion(author, 'agent', content)
+    expect(designated_version.version).toBe(3)
   })
 
   test('waits for a short lock without blocking the event loop', async () => {
@@ -97,11 +128,13 @@ describe('opening', () => {
   test('refuses a store of a newer version, and leaves it unchanged', async () => {
     const path = await storePath()
     const store = await openStore(`sqlite:${path}`)
-    await sql`INSERT INTO kysely_migration (name, timestamp) VALUES ('9999-later', '2099-01-01')`.execute(store.db)
+    await store.db.updateTable('store_form').set({ form: 2 }).execute()
     await store.close()
     const before = await readFile(path)
     await expect(openStore(`sqlite:${path}`)).rejects.toThrow(NewerStoreError)
-    await expect(openStore(`sqlite:${path}`)).rejects.toThrow(/newer version of tokenboard \(9999-later\); update/)
+    await expect(openStore(`sqlite:${path}`)).rejects.toThrow(
+      /newer version of tokenboard \(form 2, known is 1\); update/,
+    )
     expect(await readFile(path)).toEqual(before)
   })
 
@@ -227,7 +260,3 @@ test('ping fails when the store is closed', async () => {
   await store.close()
   await expect(store.ping()).rejects.toThrow()
 })
-
-function fail(): never {
-  throw new Error('no store')
-}

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { StoreConflictError } from '../../../server/store/retry.ts'
-import { takeTurns } from '../../../server/store/turns.ts'
+import { StoreConflictError, takeTurns } from '../../../server/store/retry.ts'
 
 let now = 0
 beforeEach(() => {
