@@ -229,8 +229,3 @@ function linkTarget(path: string): string | undefined {
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
-
-/** The environment of a program that we start, with more variables. */
-export function environmentWith(variables: Record<string, string | undefined>): Record<string, string | undefined> {
-  return { ...process.env, ...variables }
-}

@@ -59,7 +59,7 @@ export function openPostgres(url: string, retryBudgetMs: number, observe?: Obser
 }
 
 /** Who connects to what by `url`. */
-export function connectionOf(url: string) {
+function connectionOf(url: string) {
   const { user, host, port, database, password } = new Client({ connectionString: url })
   return { user, host, port, database, password }
 }

@@ -1,12 +1,10 @@
 /** The store on a real PostgreSQL: what differs from SQLite, and must not be seen. Skipped, loudly, where there is none. */
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { copyFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { backup } from '../../pipeline/commands/backup.ts'
 import { countHere, type QuotaRule } from '../../server/base/quota.ts'
 import { apiKeys } from '../../server/store/keys.ts'
 import { NewerStoreError } from '../../server/store/migrations.ts'
@@ -15,11 +13,7 @@ import { StoreConflictError, StoreUnavailableError, UnknownOutcomeError } from '
 import { sharedQuotas } from '../../server/store/shared-quotas.ts'
 import { openStore, StoreError } from '../../server/store/store.ts'
 import { NOW } from '../support/app.ts'
-import { runCommand } from '../support/command.ts'
-import { temporaryFolder } from '../support/folder.ts'
 import { REPOSITORY } from '../support/pipeline.ts'
-import { publish, sampleRows } from '../support/publish.ts'
-import { writeIndex } from '../support/release-index.ts'
 import { blockWriters, schemaUrl, testStore, withClient } from '../support/store.ts'
 import { noPostgres, PASSWORD, type Postgres, startPostgres } from './postgres.ts'
 
@@ -281,45 +275,27 @@ describe.skipIf(noPostgres !== undefined)('the store on PostgreSQL', () => {
     },
   )
 
-  test.each(['as docs/operations.md says', 'by tokenboard backup'])(
-    'a dump made %s and restored by the documented line is the whole store',
-    async (way) => {
-      const [url, restored] = [await postgres.newDatabase(), await postgres.newDatabase()]
-      const store = await testStore(url)
-      const { key } = await apiKeys(store).create({ name: 'kept' }, NOW)
-      const preset = await presets(store, () => NOW).addVersion(ADA, 'agent', CONTENT)
-      const nameOf = (database: string) => new URL(database).pathname.slice(1)
-      const settings = { PGHOST: '127.0.0.1', PGPORT: `${postgres.port}`, PGUSER: 'ada', PGPASSWORD: PASSWORD }
-      for (const [name, value] of Object.entries({ ...settings, PGDATABASE: nameOf(url) })) vi.stubEnv(name, value)
-      const { dump, restore } = documented()
-      const file = await (way === 'by tokenboard backup' ? dumpByBackup(url) : dumpByHand(dump))
-      await postgres.own(file)
-      const here = (word: string) => word.replace('tokenboard_restored', nameOf(restored)).replace('store.dump', file)
-      await postgres.run(restore[0] ?? '', ...restore.slice(1).map(here))
-      const copy = await testStore(restored)
-      expect(await apiKeys(copy).list()).toEqual([key])
-      expect(await presets(copy, () => NOW).find({ workspace_id: ADA.workspace_id, slug: 'agent' })).toEqual(preset)
-    },
-  )
+  test('a dump made and restored by the documented lines is the whole store', async () => {
+    const [url, restored] = [await postgres.newDatabase(), await postgres.newDatabase()]
+    const store = await testStore(url)
+    const { key } = await apiKeys(store).create({ name: 'kept' }, NOW)
+    const preset = await presets(store, () => NOW).addVersion(ADA, 'agent', CONTENT)
+    const nameOf = (database: string) => new URL(database).pathname.slice(1)
+    const settings = { PGHOST: '127.0.0.1', PGPORT: `${postgres.port}`, PGUSER: 'ada', PGPASSWORD: PASSWORD }
+    for (const [name, value] of Object.entries({ ...settings, PGDATABASE: nameOf(url) })) vi.stubEnv(name, value)
+    const { dump, restore } = documented()
+    const file = await dumpByHand(dump)
+    await postgres.own(file)
+    const here = (word: string) => word.replace('tokenboard_restored', nameOf(restored)).replace('store.dump', file)
+    await postgres.run(restore[0] ?? '', ...restore.slice(1).map(here))
+    const copy = await testStore(restored)
+    expect(await apiKeys(copy).list()).toEqual([key])
+    expect(await presets(copy, () => NOW).find({ workspace_id: ADA.workspace_id, slug: 'agent' })).toEqual(preset)
+  })
 
   async function dumpByHand([program = '', ...words]: string[]): Promise<string> {
     const file = join(postgres.folder, 'store.dump')
     await postgres.run(program, ...words.map((word) => word.replace('store.dump', file)))
-    return file
-  }
-
-  async function dumpByBackup(url: string): Promise<string> {
-    const folder = await temporaryFolder()
-    const settings = { DATA_DIR: join(folder, 'data'), PUBLIC_DIR: join(folder, 'public'), DATABASE_URL: url }
-    for (const [name, value] of Object.entries(settings)) vi.stubEnv(name, value)
-    await publish(join(folder, 'public'), sampleRows({ days: 1 }))
-    await writeIndex(join(folder, 'public'))
-    const { stdout } = await runCommand(backup, [join(folder, 'backups'), '--json'])
-    const dumped = join(JSON.parse(stdout).folder, 'store.dump')
-    expect((await stat(dumped)).mode & 0o777).toBe(0o600)
-    // Whom this machine lets run PostgreSQL may not look into our folders.
-    const file = join(postgres.folder, 'backup.dump')
-    await copyFile(dumped, file)
     return file
   }
 
