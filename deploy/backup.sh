@@ -23,16 +23,18 @@ named() { tr -d '\n' <"$sources" | sed -nE "s/.*\"$1\" *: *\"([^\"]+)\".*/\1/p";
 (cd "$(dirname "$sources")" && printf '%s\n' "$sources" "$(named models)" "$(named aliases)" | sed '/^$/d' | xargs -d '\n' realpath) >"$next/.named"
 copy() { # copy PART FROM OPTION…: that a file vanished meanwhile is exit code 24
   part=$1 from=$2 && shift 2
-  rsync -ai --copy-unsafe-links --chmod=D700,F600 --link-dest="$place/$previous/$part" "$@" "$from" "$next/$part/" || [ $? -eq 24 ]
+  rsync -ai --checksum --copy-unsafe-links --chmod=D700,F600 --link-dest="$place/$previous/$part" \
+    "$@" "$from" "$next/$part/" || [ $? -eq 24 ]
 }
 pass() { # prints what has changed since the pass before; only the state may have records of raw files that are gone
-  copy config / --files-from="$next/.named" "$@" && copy public "$public/" --delete --exclude=.lock "$@" &&
+  copy config / --files-from="$next/.named" && copy public "$public/" --delete --exclude=.lock &&
     copy data "$data/" --delete --exclude='*.next' $([ "$(named on_missing)" != keep ] || echo '--include=/state/***') \
       --include='/*.json' --include='/archive/***' --include='/disclosure/***' --include='/provenance/***' \
-      --include='/previous-chains/***' --exclude='*' "$@"
+      --include='/previous-chains/***' --exclude='*'
 }
 # Builds may run meanwhile: when a pass copies nothing, all files are of one moment.
-changes=$(pass --checksum) && while [ -n "$changes" ]; do changes=$(pass); done
+changes=all
+while [ -n "$changes" ]; do changes=$(pass); done
 rm "$next/.named" && (cd "$next" && find . -type f ! -path ./SHA256SUMS -exec sha256sum {} + >SHA256SUMS)
 mv -T "$next" "$place/$(date -u +%Y%m%dT%H%M%SZ)"
 [ $# -eq 1 ] || find "$place" -mindepth 1 -maxdepth 1 -name '*T*Z' -mtime "+$2" -exec rm -rf {} +
