@@ -83,7 +83,7 @@ export const deploy: readonly Mutant[] = [
     file: 'deploy/bucket/publish.sh',
     find: 'for step in pages tables pointers;',
     replace: 'for step in pointers tables pages;',
-    tests: ['test/system/bucket.test.ts'],
+    tests,
   },
   {
     name: 'bucket-withdrawn-until-the-end',
@@ -91,7 +91,7 @@ export const deploy: readonly Mutant[] = [
     file: 'deploy/bucket/publish.sh',
     find: "grep -q '/TOMBSTONE\\.json$'",
     replace: "grep -q '/WITHDRAWN$'",
-    tests: ['test/system/bucket.test.ts'],
+    tests,
   },
   {
     name: 'bucket-of-others-deleted',
@@ -99,7 +99,7 @@ export const deploy: readonly Mutant[] = [
     file: 'deploy/bucket/publish.sh',
     find: '/^(datasets\\/rankings-daily|api|authors|changelog|coverage|leaderboards|models|more-models)\\//p',
     replace: '/./p',
-    tests: ['test/system/bucket.test.ts'],
+    tests,
   },
   {
     name: 'bucket-tombstones-immutable',
@@ -107,6 +107,6 @@ export const deploy: readonly Mutant[] = [
     file: 'deploy/bucket/publish.sh',
     find: '!/\\/(TOMBSTONE\\.json|index\\.html)$/',
     replace: '!/\\/(TOMBSTONE\\.json)$/',
-    tests: ['test/system/bucket.test.ts'],
+    tests,
   },
 ]
