@@ -20,7 +20,7 @@ test-clients: export NEWEST_CLIENTS = $(if $(filter --newest,$(ARGS)),1)
 NEWEST = --reporter=default --reporter=./test/clients/newest-reporter.ts
 
 ##@ Use
-.PHONY: init build archive withdraw export publish status serve key catalog store backup verify keygen derive reproduce inspect models disclosure rejects sample httpfs
+.PHONY: init build archive withdraw export status serve key catalog store verify keygen derive reproduce inspect models disclosure rejects sample httpfs
 init: $(INSTALLED) ## raw logs -> a configuration and a dry run of the first release (ARGS="logs/")
 	$(CLI) init $(ARGS)
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
@@ -31,8 +31,6 @@ withdraw: $(INSTALLED) ## withdraw a release (ARGS="RELEASE --reason 'why'")
 	$(CLI) withdraw $(ARGS)
 export: $(INSTALLED) ## a plain copy of public/ for a static host (ARGS="DIR [--no-symlinks]")
 	$(CLI) export $(ARGS)
-publish: $(INSTALLED) ## a bucket as a copy of public/ (ARGS="s3://BUCKET[/PREFIX] [--url URL]")
-	$(CLI) publish $(ARGS)
 status: $(INSTALLED) ## what is published and how old, what the last build did, what the next one would read (exit 1 when stale)
 	$(CLI) status $(ARGS)
 serve: $(INSTALLED) ## serve the files and the API; builds first when there is no release yet
@@ -43,8 +41,6 @@ catalog: $(INSTALLED) ## the embeddings catalogue (ARGS="import FILE", "export",
 	$(CLI) catalog $(ARGS)
 store: $(INSTALLED) ## keys and presets (ARGS="backup FILE", "restore FILE")
 	$(CLI) store $(ARGS)
-backup: $(INSTALLED) ## the store and all that no build can make again, into a dated folder (ARGS="DIR [--keep 30]")
-	$(CLI) backup $(ARGS)
 verify: $(INSTALLED) ## read the published files again and verify them (ARGS=URL: those of any host)
 	$(CLI) verify $(ARGS)
 keygen: $(INSTALLED) ## a key that signs what is published, and a recovery key (ARGS=FILE)
@@ -105,7 +101,7 @@ help: ## this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE SIGNING_KEY_FILE SIGNATURE_DAYS AWS_REGION AWS_ENDPOINT_URL HOST PORT DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE METRICS_TOKEN; see docs/reference.md.\n'
+	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE SIGNING_KEY_FILE SIGNATURE_DAYS HOST PORT DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE METRICS_TOKEN; see docs/reference.md.\n'
 
 # Installing is quiet, and what it does say goes to stderr: the stdout of a target belongs to its command.
 $(INSTALLED): package.json package-lock.json

@@ -1,11 +1,14 @@
 /** What the files in deploy/ say about each other and about the project; test/system runs those that can be run here. */
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from './support/folder.ts'
 
 const REPOSITORY = join(import.meta.dirname, '..')
+const { PATH = '' } = process.env
 const yaml: { load(text: string): unknown } = createRequire(import.meta.url)('js-yaml')
 
 interface Service {
@@ -170,5 +173,89 @@ describe('deploy/github-pages.yml', () => {
     for (const action of used) expect(action).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
     expect(used).toHaveLength(4)
     expect(workflow).toMatch(/ADVISORIES: required\n\s+run: make check\n/)
+  })
+})
+
+describe('deploy/bucket/publish.sh', () => {
+  const DATASET = 'datasets/rankings-daily/v1'
+  const RELEASE = `${DATASET}/releases/20250310T001200Z`
+  const TOMBSTONE = `${DATASET}/releases/20250309T001200Z/TOMBSTONE.json`
+  const GONE = `${DATASET}/releases/20250309T001200Z/rankings-daily.csv`
+
+  /** In place of rclone: lists what is there, and notes what it is asked to do with which files. */
+  const RCLONE = `#!/bin/sh
+[ "$1" != lsf ] || exec cat "$FOLDER/there"
+{ echo "$1 $(echo "$*" | grep -o 'max-age=[0-9]*')"; } >> "$FOLDER/asked"
+while [ "$1" != --files-from-raw ]; do shift; done
+sort "$2" >> "$FOLDER/asked"
+`
+  const SITE = [
+    'catalog.json',
+    'index.html',
+    'index.html.gz',
+    'assets/explore-0f3a5c7e9b1d2468.js',
+    `${RELEASE}/index.html`,
+    `${RELEASE}/rankings-daily.json.gz`,
+    TOMBSTONE,
+    `${DATASET}/daily/2025-03-09/r1.csv`,
+    `${DATASET}/latest/rankings-daily.csv`,
+    `${DATASET}/releases/index.json`,
+    '.tokenboard-export/list.json',
+  ]
+
+  async function publish(there: readonly string[], content = '{}', path = `:${PATH}`) {
+    const folder = await temporaryFolder()
+    for (const file of SITE) {
+      await mkdir(dirname(join(folder, 'site', file)), { recursive: true })
+      await writeFile(join(folder, 'site', file), content)
+    }
+    await writeFile(join(folder, 'there'), there.map((each) => `${each}\n`).join(''))
+    await writeFile(join(folder, 'rclone'), RCLONE)
+    await chmod(join(folder, 'rclone'), 0o755)
+    const env = { PATH: `${path === '' ? '' : folder}${path}`, FOLDER: folder }
+    const words = ['deploy/bucket/publish.sh', join(folder, 'site'), 'r2:data']
+    const { status, stderr } = spawnSync('/bin/sh', words, { cwd: REPOSITORY, env, encoding: 'utf8' })
+    const asked = existsSync(join(folder, 'asked')) ? readFileSync(join(folder, 'asked'), 'utf8').trimEnd() : ''
+    return { status, stderr, asked: asked.split('\n') }
+  }
+
+  const UPLOADS = [
+    'copy max-age=31536000',
+    'assets/explore-0f3a5c7e9b1d2468.js',
+    `${DATASET}/daily/2025-03-09/r1.csv`,
+    `${RELEASE}/rankings-daily.json.gz`,
+    'copy max-age=60',
+    TOMBSTONE,
+    `${RELEASE}/index.html`,
+    'index.html',
+    'copy max-age=60',
+    `${DATASET}/latest/rankings-daily.csv`,
+    `${DATASET}/releases/index.json`,
+    'copy max-age=60',
+    'catalog.json',
+  ]
+  const BESIDE = ['notes.html', '.well-known/security.txt', 'datasets/other/rows.csv', `${DATASET}/.hidden`]
+
+  it('uploads by cache class, pointers last, and deletes at the end what no build has', async () => {
+    const { status, stderr, asked } = await publish([TOMBSTONE, GONE, ...BESIDE])
+    expect([status, stderr, asked]).toEqual([0, '', [...UPLOADS, 'delete ', GONE]])
+  })
+
+  it('deletes first after a withdrawal', async () => {
+    expect((await publish([GONE, ...BESIDE])).asked).toEqual(['delete ', GONE, ...UPLOADS])
+  })
+
+  it('calls no release of the sample immutable', async () => {
+    const { asked } = await publish([], '"synthetic": true')
+    expect(asked.slice(0, 3)).toEqual([...UPLOADS.slice(0, 2), 'copy max-age=60'])
+  })
+
+  it('refuses a stopped export, and says what to install where rclone is missing', async () => {
+    expect(await publish([], '"content": null')).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('stopped'),
+    })
+    const without = await publish([], '{}', '')
+    expect(without).toMatchObject({ status: 2, stderr: expect.stringContaining('apt-get install rclone') })
   })
 })

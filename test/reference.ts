@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { z } from 'zod'
-import { BucketSettings, PipelineSettings } from '../pipeline/base/config.ts'
+import { PipelineSettings } from '../pipeline/base/config.ts'
 import { markdownTable } from '../pipeline/base/markdown.ts'
 import { createProgram, EXIT_CODES } from '../pipeline/commands/program.ts'
 import { Dois } from '../pipeline/contract/dois.ts'
@@ -34,9 +34,6 @@ export function renderReference(): string {
     keyTable('setting', build),
     '### Settings of the server',
     keyTable('setting', server),
-    '### Settings of `publish`',
-    'As other programs for buckets read them.',
-    keyTable('setting', jsonSchema(BucketSettings)),
     '## Files that you write',
     '[Publishing](publishing.md) shows them in use. An unknown key is an error that names the nearest known key.',
     '### The sources file',

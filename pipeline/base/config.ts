@@ -48,53 +48,6 @@ export const PipelineSettings = z.object({
     .describe('How many days a signature lasts. When half of them are over, the next build renews it.'),
 })
 
-/** The settings of `publish`, named as other programs for buckets name them. */
-export const BucketSettings = z.object({
-  AWS_ACCESS_KEY_ID: z
-    .string({ error: 'must be the key that may write into the bucket' })
-    .describe('The key that may write into the bucket.'),
-  AWS_SECRET_ACCESS_KEY: z.string({ error: 'must be the secret of that key' }).describe('The secret of that key.'),
-  AWS_SESSION_TOKEN: Setting.describe('The token of a key that holds for some hours.'),
-  AWS_REGION: Setting.meta({
-    unset: '`AWS_DEFAULT_REGION`, or else `us-east-1`',
-    description: 'The region of the bucket.',
-  }),
-  AWS_DEFAULT_REGION: Setting.describe('The same, if `AWS_REGION` is not set.'),
-  AWS_ENDPOINT_URL: z
-    .url({ protocol: /^https?$/, error: 'must be an http(s) URL, such as https://ACCOUNT.r2.cloudflarestorage.com' })
-    .optional()
-    .meta({
-      unset: 'that of Amazon S3',
-      description: 'The address of another service with the API of S3. The bucket is then the first part of the path.',
-    }),
-  AWS_ENDPOINT_URL_S3: z
-    .url({ protocol: /^https?$/, error: 'must be an http(s) URL' })
-    .optional()
-    .describe('The same. It wins.'),
-})
-
-/** Who writes into a bucket, and where. */
-export interface BucketLogin {
-  accessKeyId: string
-  secretAccessKey: string
-  sessionToken: string | undefined
-  region: string
-  /** Undefined for Amazon S3. */
-  endpoint: string | undefined
-}
-
-/** Reads the settings of `publish`; an empty variable counts as unset. Throws `CliError` that lists every wrong setting. */
-export function readBucketLogin(environment: Record<string, string | undefined> = process.env): BucketLogin {
-  const settings = parseNamed(BucketSettings, withoutEmpty(environment))
-  return {
-    accessKeyId: settings.AWS_ACCESS_KEY_ID,
-    secretAccessKey: settings.AWS_SECRET_ACCESS_KEY,
-    sessionToken: settings.AWS_SESSION_TOKEN,
-    region: settings.AWS_REGION ?? settings.AWS_DEFAULT_REGION ?? 'us-east-1',
-    endpoint: settings.AWS_ENDPOINT_URL_S3 ?? settings.AWS_ENDPOINT_URL,
-  }
-}
-
 function withoutEmpty(environment: Record<string, string | undefined>): Record<string, string | undefined> {
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
 }

@@ -10,15 +10,10 @@ export class PassingError extends Error {
   }
 }
 
-export type Pause = (ms: number, signal: AbortSignal) => Promise<unknown>
-
-export const realPause: Pause = (ms, signal) => sleep(ms, undefined, { signal })
-
-export interface Retrying {
+interface Retrying {
   /** Milliseconds before each new try. A longer `waitMs` wins, up to a minute. */
   waitsMs: readonly number[]
   signal: AbortSignal
-  pause: Pause
   /** The error after the last try. */
   failure(error: PassingError, tries: number): BuildError
 }
@@ -27,7 +22,7 @@ const LONGEST_WAIT_MS = 60_000
 
 /** Does `work` again while it throws a `PassingError`. Throws its other errors, and that of `signal` if it is aborted. */
 export async function retrying<Result>(
-  { waitsMs, signal, pause, failure }: Retrying,
+  { waitsMs, signal, failure }: Retrying,
   work: () => Promise<Result>,
 ): Promise<Result> {
   for (let tries = 1; ; tries += 1) {
@@ -38,7 +33,7 @@ export async function retrying<Result>(
       if (!(error instanceof PassingError)) throw error
       const wait = waitsMs[tries - 1]
       if (wait === undefined) throw failure(error, tries)
-      await pause(Math.min(Math.max(wait, error.waitMs), LONGEST_WAIT_MS), signal)
+      await sleep(Math.min(Math.max(wait, error.waitMs), LONGEST_WAIT_MS), undefined, { signal })
     }
   }
 }

@@ -2,7 +2,6 @@ import { Command, CommanderError } from '@commander-js/extra-typings'
 import { DONE, exitCodeOf, FAILED, WRONG_USAGE } from '../base/failure.ts'
 import { GENERATOR } from '../base/version.ts'
 import { archive } from './archive.ts'
-import { backup } from './backup.ts'
 import { build } from './build.ts'
 import { catalog } from './catalog.ts'
 import { derive } from './derive.ts'
@@ -15,7 +14,6 @@ import { key } from './key.ts'
 import { keygen } from './keygen.ts'
 import { models } from './models.ts'
 import { printError } from './print-error.ts'
-import { publish } from './publish.ts'
 import { rejects } from './rejects.ts'
 import { reproduce } from './reproduce.ts'
 import { sample } from './sample.ts'
@@ -45,7 +43,6 @@ export function createProgram(): Command {
     archive,
     withdraw,
     exportCopy,
-    publish,
     status,
     serve,
     verify,
@@ -59,7 +56,6 @@ export function createProgram(): Command {
     key,
     catalog,
     store,
-    backup,
     sample,
     httpfs,
   ])

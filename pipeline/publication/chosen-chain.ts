@@ -14,7 +14,7 @@ import type { PublicFolder } from './public-folder.ts'
 import { checkSigning } from './signing.ts'
 
 /** Below `DATA_DIR`: chains that `build --new-chain` ended, named after their newest release. */
-export const PREVIOUS_CHAINS_FOLDER = 'previous-chains'
+const PREVIOUS_CHAINS_FOLDER = 'previous-chains'
 
 export interface ChosenChain extends Chain {
   /** Where the replaced releases are kept. Undefined for the sample, which is not kept. */

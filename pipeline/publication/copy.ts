@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CHECKSUMS_FILE } from '../base/checksums.ts'
@@ -18,8 +17,6 @@ import { releasedEntries } from './released-entries.ts'
 export interface PublishedFile extends Pick<Entry, 'path' | 'target' | 'sha256'> {
   source: string
   bytes: number
-  /** What the copy has in place of the published bytes. */
-  content?: Buffer
 }
 
 /**
@@ -104,9 +101,8 @@ export async function copyFiles(
     folder,
   )
   for (const each of folders) await files.makeFolder(each)
-  const copy = ({ path, target, source, content }: PublishedFile) => {
+  const copy = ({ path, target, source }: PublishedFile) => {
     const place = join(folder, placeOf(path))
-    if (content !== undefined) return files.write(place, content)
     return target === undefined ? files.copy(source, place) : files.link(target, place)
   }
   await eachFile(published, 'copy', copy, effects)
@@ -124,11 +120,10 @@ export function foldersOf(paths: readonly string[], folder: string): string[] {
 
 /** The content of each file, as an export list records it. */
 export async function hashFiles(published: readonly PublishedFile[], effects: Effects): Promise<ExportList> {
-  const contentOf = async ({ path, target, source, content }: PublishedFile): Promise<[string, string]> => {
-    if (target !== undefined) return [path, `-> ${target}`]
-    const sha256 = content === undefined ? (await hashFile(source)).sha256 : hash('sha256', content)
-    return [path, `sha256:${sha256}`]
-  }
+  const contentOf = async ({ path, target, source }: PublishedFile): Promise<[string, string]> => [
+    path,
+    target === undefined ? `sha256:${(await hashFile(source)).sha256}` : `-> ${target}`,
+  ]
   const contents = await eachFile(published, 'compare', contentOf, effects)
   effects.report({ kind: 'done', stage: 'compare', detail: counted(published.length, 'published file') })
   return new Map(contents)

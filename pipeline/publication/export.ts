@@ -74,7 +74,7 @@ export async function exportPublished(
 }
 
 /** The files of a copy, and the content of each. */
-export interface Copied {
+interface Copied {
   published: readonly PublishedFile[]
   contents: ExportList
 }
@@ -83,11 +83,7 @@ export interface Copied {
  * What a copy of the public folder has: of a signed site, the files that its signatures cover, and the signatures. The
  * folder must be locked. Throws `BuildError` if a file is missing, damaged or not as it was signed.
  */
-export async function readSite(
-  publicDir: string,
-  { symlinks }: { symlinks: boolean },
-  effects: Effects,
-): Promise<Copied> {
+async function readSite(publicDir: string, { symlinks }: { symlinks: boolean }, effects: Effects): Promise<Copied> {
   const found = await publishedFiles(publicDir, { symlinks })
   const signed = await readSignatures(publicDir)
   const { listed, unlisted } = signed === undefined ? { listed: found, unlisted: [] } : splitByList(found, signed)

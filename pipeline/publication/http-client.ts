@@ -1,7 +1,7 @@
 import { BuildError, CliError, reasonOfFetch } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { withoutSecrets } from '../base/prose.ts'
-import { PassingError, realPause, retrying } from '../base/retrying.ts'
+import { PassingError, retrying } from '../base/retrying.ts'
 
 export interface Patience {
   /** Milliseconds without data before the connection counts as dead. */
@@ -54,9 +54,7 @@ export class RemoteFiles {
     const failure = ({ message }: PassingError, tries: number) =>
       new BuildError(`${url} ${message}; it was asked for ${counted(tries, 'time')}`)
     const { waitsMs } = this.#patience
-    return retrying({ waitsMs, signal: this.#signal, pause: realPause, failure }, () =>
-      this.#fetch(url, limit, missing),
-    )
+    return retrying({ waitsMs, signal: this.#signal, failure }, () => this.#fetch(url, limit, missing))
   }
 
   async #fetch(url: string, limit: number, missing: readonly number[]): Promise<Buffer | undefined> {
@@ -114,7 +112,7 @@ async function collect(response: Response, limit: number, url: string, onChunk: 
 }
 
 /** The body of a response; undefined, and the rest is not read, if it is longer than `limit` bytes. */
-export async function bodyWithin(limit: number, { body }: Response, onChunk: () => void): Promise<Buffer | undefined> {
+async function bodyWithin(limit: number, { body }: Response, onChunk: () => void): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body ?? []) {

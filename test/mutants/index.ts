@@ -4,7 +4,6 @@ import { commands } from './list/commands.ts'
 import { contract } from './list/contract.ts'
 import { dataset } from './list/dataset.ts'
 import { deploy } from './list/deploy.ts'
-import { hosting } from './list/hosting.ts'
 import { metrics } from './list/metrics.ts'
 import { publication } from './list/publication.ts'
 import { published } from './list/published.ts'
@@ -26,7 +25,6 @@ const ROOMS = {
   setup,
   deploy,
   publication,
-  hosting,
   site,
   commands,
   api,

@@ -79,7 +79,7 @@ it('a machine is lost, restored from its backup by the documented lines, and goe
   expect(made.status).toBe(200)
 
   const backups = join(elsewhere, 'backups')
-  await shell(`make backup ARGS="${backups} --keep 30"`)
+  await shell(`deploy/backup.sh '${backups}' 30`)
   const [name = ''] = await readdir(backups)
   const lines = LINES.replace('/backups/20261121T234000Z', join(backups, name))
   expect(lines).not.toBe(LINES)

@@ -5,7 +5,20 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, globSync, readFileSync } from 'node:fs'
-import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  copyFile,
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -65,11 +78,11 @@ describe('systemd', () => {
       await writeFile(join(folder, name), text.replaceAll('/opt/tokenboard', REPOSITORY))
     const dropIns = join(folder, 'tokenboard-build.service.d')
     await mkdir(dropIns)
-    const toBucket = block('ini', 'cli.ts publish').replaceAll('/opt/tokenboard', REPOSITORY)
+    const toBucket = block('ini', 'publish.sh').replaceAll('/opt/tokenboard', REPOSITORY)
     await writeFile(join(dropIns, 'publish.conf'), toBucket)
     const verified = await run('systemd-analyze', ['verify', '--man=no', ...paths], { cwd: folder })
     expect(verified).toEqual({ code: 0, stdout: '', stderr: '' })
-    for (const { name } of units.filter(({ text }) => text.includes('cli.ts'))) {
+    for (const { name } of units.filter(({ text }) => text.includes('User=tokenboard'))) {
       // Of 100, in which 0 is a program that can do nothing at all.
       const words = ['security', '--offline=true', '--threshold=25', join(folder, name)]
       const { code, stdout } = await run('systemd-analyze', words, { cwd: folder })
@@ -84,7 +97,6 @@ describe('systemd', () => {
         expect(reference).toContain(`\`${name}\``)
     }
     expect(units.flatMap(({ text }) => [...text.matchAll(/cli\.ts (\w+)/g)].map(([, command]) => command))).toEqual([
-      'backup',
       'build',
       'serve',
     ])
@@ -172,23 +184,31 @@ describe('in a fresh clone', () => {
 
   it('the cron line of the status prints it while the release is late', async () => {
     const [, line = 'false'] = /^40 3 \* .* && (make status .*)$/m.exec(deployed('deploy/tokenboard.cron')) ?? []
-    expect((await shell(line)).stdout).toContain('stale')
+    expect((await shell(line, { AS_OF: '2025-04-01T00:00:00Z' })).stdout).toContain('stale')
   })
 
   it('the cron line for a bucket reads its key from a file of its own, and prints why it failed', async () => {
     const text = deployed('deploy/tokenboard.cron')
     const [, line = 'false'] = /^# 22 0 \* \* \* tokenboard cd \/opt\/tokenboard && (.*)$/m.exec(text) ?? []
     const settings = join(folder, 'publish.env')
-    const lines = ["AWS_ACCESS_KEY_ID='a'", "AWS_SECRET_ACCESS_KEY='b'", "AWS_ENDPOINT_URL='nowhere'"]
+    const lines = [
+      "AWS_ACCESS_KEY_ID='a'",
+      "AWS_SECRET_ACCESS_KEY='b'",
+      "RCLONE_S3_ENV_AUTH='true'",
+      "RCLONE_S3_PROVIDER='Other'",
+      "RCLONE_S3_ENDPOINT='nowhere'",
+      "RCLONE_RETRIES='1'",
+      "RCLONE_LOW_LEVEL_RETRIES='1'",
+    ]
     await writeFile(settings, lines.join('\n'), { mode: 0o600 })
     const { stdout, stderr } = await shell(line.replace('/etc/tokenboard/publish.env', settings))
-    expect(stdout).toContain('AWS_ENDPOINT_URL')
+    expect(stdout).toMatch(/nowhere|rclone is missing/)
     expect(stderr).toBe('')
     const missing = await shell(line)
     expect(missing.stdout).toContain('/etc/tokenboard/publish.env')
   })
 
-  it('the backup unit backs up the store that secrets.env names, and refuses one in PostgreSQL', async () => {
+  it('the backup unit backs up the store that secrets.env names, and the line of cron does so silently', async () => {
     const settingsOf = (unit: string) => /^EnvironmentFile=.*$/m.exec(deployed(`deploy/systemd/${unit}`))?.[0]
     expect(settingsOf('tokenboard-backup.service')).toBe(settingsOf('tokenboard.service'))
     const [, words = ''] = /^ExecStart=(.*)$/m.exec(deployed('deploy/systemd/tokenboard-backup.service')) ?? []
@@ -196,17 +216,43 @@ describe('in a fresh clone', () => {
     const lines = words.replaceAll('/var/lib/tokenboard/backups', backups).replaceAll('/opt/tokenboard', '.')
     const elsewhere = { DATABASE_URL: `sqlite:${join(folder, 'elsewhere.sqlite')}` }
     expect((await shell('make key', elsewhere)).code).toBe(0)
-    expect(await shell(lines, elsewhere)).toMatchObject({ code: 0, stderr: expect.stringContaining('backed up to') })
+    const made = await shell(lines, elsewhere)
+    expect(made.code, made.stderr).toBe(0)
     const [name = '', ...more] = await readdir(backups)
     expect([name, more]).toEqual([expect.stringMatching(/^\d{8}T\d{6}Z$/), []])
-    const made = await readdir(join(backups, name))
-    expect(made.toSorted()).toEqual(['SHA256SUMS', 'config', 'data', 'public', 'store.sqlite'])
-    const [, line = 'false'] = /^40 23 \* .* && (make backup .*)$/m.exec(deployed('deploy/tokenboard.cron')) ?? []
+    const parts = await readdir(join(backups, name))
+    expect(parts.toSorted()).toEqual(['SHA256SUMS', 'config', 'data', 'public', 'store.sqlite'])
+    const [, line = 'false'] = /^40 23 \* .* && (deploy\/backup.*)$/m.exec(deployed('deploy/tokenboard.cron')) ?? []
     expect(await shell(line, elsewhere)).toEqual({ code: 0, stdout: '', stderr: '' })
     expect(await readdir(join(clone, 'data/backups'))).toHaveLength(1)
-    const failed = await shell(lines, { DATABASE_URL: 'postgres://tokenboard@127.0.0.1:1/tokenboard' })
-    expect(failed).toMatchObject({ code: 2, stderr: expect.stringMatching(/dump it with pg_dump/) })
-    expect(await readdir(backups)).toEqual([name])
+    const failed = await shell(lines, { DATABASE_URL: `sqlite:${join(folder, 'none.sqlite')}` })
+    expect(failed).toMatchObject({ code: 2, stderr: expect.stringMatching(/there is no store at .*none\.sqlite/) })
+    expect((await readdir(backups)).filter((each) => each !== '.next')).toEqual([name])
+  })
+
+  it('a backup shares only whole files with the one before, is private, and ends old ones', async () => {
+    const backups = join(folder, 'shared')
+    const env = { DATABASE_URL: 'postgres:' }
+    const latest = 'public/datasets/rankings-daily/v1/latest.json'
+    const script = `deploy/backup.sh '${backups}' 30`
+    expect((await shell(script, env)).code).toBe(0)
+    const [first = ''] = await readdir(backups)
+    const old = join(backups, '20200101T000000Z')
+    await rename(join(backups, first), old)
+    const { atime, mtime } = await stat(join(old, latest))
+    const text = await readFile(join(old, latest), 'utf8')
+    await writeFile(join(old, latest), text.replace('20', '30'))
+    await utimes(join(old, latest), atime, mtime)
+    await link(join(old, 'public/index.html'), join(folder, 'shared.html'))
+    await utimes(old, 0, 0)
+    expect((await shell(script, env)).code).toBe(0)
+    const [second = '', ...more] = await readdir(backups)
+    expect(more).toEqual([])
+    expect(await readFile(join(backups, second, latest), 'utf8')).toBe(text)
+    const shared = await stat(join(backups, second, 'public/index.html'))
+    expect([shared.nlink, shared.mode & 0o777]).toEqual([2, 0o600])
+    const { code } = await run('sha256sum', ['--quiet', '--check', 'SHA256SUMS'], { cwd: join(backups, second) })
+    expect(code).toBe(0)
   })
 
   it('the documented lines withdraw a release', async () => {

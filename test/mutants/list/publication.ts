@@ -78,7 +78,7 @@ export const publication: Mutant[] = [
     name: 'damaged-file-exported',
     promise: 'An export refuses to copy a damaged file of a release over the good one of the copy.',
     file: 'pipeline/publication/export.ts',
-    find: '  verifyUndamaged(files, contents)\n',
+    find: '  verifyUndamaged(listed, contents)\n',
     replace: '',
     tests: ['test/publication/export.test.ts'],
   },
