@@ -72,12 +72,19 @@ CREATE OR REPLACE TEMP MACRO instant_from_nanoseconds(value) AS
 CREATE OR REPLACE TEMP MACRO is_misdated(day_number) AS
   coalesce(day_number NOT BETWEEN getvariable('first_credible_day') AND getvariable('last_credible_day'), false);
 
+-- Whether a record may be published: what it says itself wins over its model, but makes no name public that looks private.
+CREATE OR REPLACE TEMP MACRO visibility_of(own, of_model) AS
+  CASE WHEN of_model = 'looks_private' AND own IS DISTINCT FROM 'private' THEN 'withheld' ELSE coalesce(own, of_model) END;
+
 -- Days outside year 1 to 9999 have no date of ten characters; they are outside every dataset anyway.
 CREATE OR REPLACE TEMP MACRO day_in_range(day) AS
   least(greatest(day, -719162), 2932896);
 
+-- A name without byte order marks before it: the client's text decoder drops one, and the name would be another there.
+CREATE OR REPLACE TEMP MACRO without_mark(name) AS ltrim(name, chr(65279));
+
 -- Why a record is rejected, if it is.
-CREATE OR REPLACE TEMP MACRO reject_reason(is_malformed, is_undated, is_left_out, is_miscounted, visibility, model) AS
+CREATE OR REPLACE TEMP MACRO reject_reason(is_malformed, is_undated, is_left_out, is_miscounted, visibility) AS
   CASE
     WHEN is_malformed THEN 'malformed_record'
     WHEN is_undated THEN 'invalid_timestamp'
@@ -85,8 +92,6 @@ CREATE OR REPLACE TEMP MACRO reject_reason(is_malformed, is_undated, is_left_out
     WHEN is_left_out THEN 'left_out'
     WHEN is_miscounted THEN 'invalid_token_count'
     WHEN visibility NOT IN ('public', 'private') THEN 'invalid_visibility'
-    -- A byte order mark: the client's text decoder drops it, and the model would be taken for another.
-    WHEN starts_with(model, chr(65279)) THEN 'invalid_model'
   END;
 
 -- 9007199254740991 is 2^53 - 1, the largest integer that every reader of JSON holds exactly.

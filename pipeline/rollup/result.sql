@@ -18,8 +18,8 @@ SELECT model FROM core_archive WHERE model IS NOT NULL
 ORDER BY model
 
 -- name: create_models
--- What the registry says of each model name as written; filled by the engine. `visibility` is public, private or
--- withheld; `is_valid` says that the slug may be published.
+-- What the registry says of each model name as written; filled by the engine. `visibility` is public, private, withheld or
+-- looks_private; `is_valid` says that the slug may be published.
 CREATE OR REPLACE TEMP TABLE core_models (
   model VARCHAR, model_permaslug VARCHAR, visibility VARCHAR, is_valid BOOLEAN
 )
@@ -33,7 +33,7 @@ SELECT
   CASE
     WHEN outcome IS NOT NULL THEN outcome
     WHEN NOT is_valid THEN 'invalid_model'
-    ELSE coalesce(core_dated_usage.visibility, core_models.visibility)
+    ELSE visibility_of(core_dated_usage.visibility, core_models.visibility)
   END AS outcome,
   sum(records)::BIGINT AS records,
   sum(tokens)::HUGEINT AS tokens
@@ -52,6 +52,9 @@ SELECT
 FROM core_result
 WHERE outcome <> 'public'
 ORDER BY ALL
+
+-- name: public_models
+SELECT DISTINCT model_permaslug AS model FROM core_result WHERE outcome = 'public' ORDER BY model
 
 -- name: deliver
 INSERT INTO core_rollup
@@ -72,7 +75,7 @@ SELECT
   sum(tokens)::HUGEINT
 FROM core_dated_usage
 JOIN core_models ON core_dated_usage.model = core_models.model
-WHERE outcome IS NULL AND is_valid AND coalesce(core_dated_usage.visibility, core_models.visibility) = 'public'
+WHERE outcome IS NULL AND is_valid AND visibility_of(core_dated_usage.visibility, core_models.visibility) = 'public'
 GROUP BY ALL
 HAVING sum(tokens) <> 0
 
@@ -146,7 +149,7 @@ SELECT
   parts_disagree AS reason,
   sum(records)::BIGINT AS records,
   coalesce(
-    sum(records) FILTER (coalesce(core_source_sums.visibility, core_models.visibility) = 'public'),
+    sum(records) FILTER (visibility_of(core_source_sums.visibility, core_models.visibility) = 'public'),
     0
   )::BIGINT AS public_records,
   sum(tokens)::HUGEINT AS tokens,

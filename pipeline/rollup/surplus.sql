@@ -112,7 +112,7 @@ COPY (
       usage.visibility AS own_visibility,
       core_models.model_permaslug,
       -- A copy that must not be published wins: private before withheld before public.
-      list_position(['public', 'withheld', 'private'], coalesce(usage.visibility, core_models.visibility)) AS secrecy
+      list_position(['public', 'withheld', 'private'], visibility_of(usage.visibility, core_models.visibility)) AS secrecy
     FROM read_parquet($candidates, hive_partitioning = false) AS usage
     JOIN core_models ON usage.model = core_models.model AND core_models.is_valid
     WHERE usage.reject_reason IS NULL AND usage.day_number IN (SELECT day_number FROM core_touched_days)

@@ -138,7 +138,7 @@ function sourcesOf(source: Source, objects: ObjectCopies | undefined): Sources {
     sources: [source],
     engine: { kind: 'duckdb' },
     usageSources: [source],
-    registry: createRegistry([], []),
+    registry: { ...createRegistry([], []), isListedPublic: () => true },
     models_file: undefined,
     registry_files: { models_sha256: null, aliases_sha256: null },
     max_rejected_share: 1,
