@@ -191,6 +191,7 @@ async function decide(
   await askSampled(settled, options, interview)
   await askBroken(unfit, options, interview)
   const maxRejectedShare = await askRejected(settled, options, interview)
+  if (maxRejectedShare !== undefined) write(`\n"max_rejected_share" becomes ${maxRejectedShare}\n`)
   const models = listModels(settled)
   const isPublic = await askPublic(models, options, interview, write)
   const customers = await askCustomers(settled, options, interview, write)

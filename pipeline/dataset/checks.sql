@@ -3,8 +3,8 @@
 
 -- name: create_deliveries
 -- Records of the sources that are not in the rollup: source x UTC date, without a date where it cannot be read. One row
--- without records for each source, so that a source without any is seen.
-CREATE OR REPLACE TEMP TABLE core_deliveries (source VARCHAR, date DATE, records BIGINT)
+-- without records for each source, so that a source without any is seen. `readable`: neither left out nor rejected.
+CREATE OR REPLACE TEMP TABLE core_deliveries (source VARCHAR, date DATE, records BIGINT, readable BIGINT)
 
 -- name: create_parts_disagree
 -- Accepted records of sources that have records with contradicting token counts: source x UTC date x reason. The reason
@@ -191,6 +191,19 @@ SELECT
 FROM judged_source
 WHERE all_records = 0 OR newest_records = 0 AND week_records > 0
 ORDER BY ALL
+
+-- name: uncounted_source
+-- Some record of every source that delivers any counts, is private or is withheld: not all are left out or rejected.
+-- `finding` goes on where the name of the source ends, because that name is not published.
+SELECT
+  source,
+  'has no record that counts: all are left out or rejected' AS finding,
+  format('{:,}', sum(records)::BIGINT) AS detail
+FROM core_deliveries
+WHERE source NOT IN (SELECT source FROM core_rollup)
+GROUP BY source
+HAVING sum(records) > 0 AND sum(readable) = 0
+ORDER BY source
 
 -- name: newest_records
 -- By source, the newest date of its records, whatever became of them. A date after $last_credible is not one.

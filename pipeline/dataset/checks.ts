@@ -3,7 +3,7 @@ import type { Database, SqlParameters } from '../base/database.ts'
 import { BlockedError, BuildError, CliError } from '../base/errors.ts'
 import { readComment, readStatement } from '../base/statements.ts'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
-import { INVARIANTS, noSanityCheck, SANITY_CHECKS, SanityCheck } from '../raw/check-names.ts'
+import { ALWAYS_BLOCKING, INVARIANTS, noSanityCheck, SANITY_CHECKS, SanityCheck } from '../raw/check-names.ts'
 import { LOOSER_DISCLOSURE, LOST_DISCLOSURE } from './looser-disclosure.ts'
 import { NEW_READING } from './new-reading.ts'
 import { OLD_COUNTS } from './old-counts.ts'
@@ -60,8 +60,8 @@ export async function findOddities(
   await database.setVariable('is_ruled', isRuled)
   await database.run('checks/create_deliveries')
   await database.append('core_deliveries', [
-    ...sources.map(({ name }) => [name, null, '0']),
-    ...deliveries.map(({ source, date, records }) => [source, date, String(records)]),
+    ...sources.map(({ name }) => [name, null, '0', '0']),
+    ...deliveries.map(({ source, date, records, readable }) => [source, date, `${records}`, `${readable}`]),
   ])
   await database.run('checks/create_parts_disagree')
   await database.append(
@@ -115,7 +115,7 @@ export function checkNothingBlocks(
   options: { blocking: readonly SanityCheck[]; accepted: readonly Acceptable[]; published: readonly Warning[] },
 ): void {
   const { blocking, accepted, published } = options
-  const stopping = blocking.filter((check) => !accepted.includes(check))
+  const stopping = [...blocking, ...ALWAYS_BLOCKING].filter((check) => !accepted.includes(check))
   const publishable = findings.filter(({ isPublic }) => isPublic)
   const fresh = withoutPublished(publishable, published).filter(({ check }) => stopping.includes(check))
   if (fresh.length === 0) return

@@ -14,6 +14,8 @@ import { PARTS_DISAGREEMENTS } from '../raw/schemas/schema.ts'
 /** Reasons whose counts may be published because they reveal nothing private. */
 const PUBLISHED_REASONS: readonly ExclusionReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
 
+const UNREADABLE: readonly ExclusionReason[] = [...REJECT_REASONS, 'left_out', 'duplicate']
+
 /** Withheld usage of a model that the registry does not know. Only the maintainer sees the name. */
 export interface WithheldModel {
   model: string
@@ -26,6 +28,8 @@ export interface Delivery {
   source: string
   date: UtcDate | null
   records: number
+  /** Those that were neither left out nor rejected. */
+  readable: number
 }
 
 /** Records whose token counts contradict each other, for the maintainer alone. */
@@ -147,7 +151,8 @@ export class Account {
     const byDelivery = Map.groupBy(this.#excluded, ({ source, date }) => JSON.stringify([source, date ?? null]))
     return [...byDelivery].map(([key, entries]) => {
       const [source, date] = JSON.parse(key)
-      return { source, date, records: sumRecords(entries) }
+      const readable = entries.filter(({ reason }) => !UNREADABLE.includes(reason))
+      return { source, date, records: sumRecords(entries), readable: sumRecords(readable) }
     })
   }
 

@@ -2,6 +2,14 @@ import type { Mutant } from '../mutant.ts'
 
 export const dataset: Mutant[] = [
   {
+    name: 'uncounted-source-goes-on',
+    promise: 'A source whose records are all left out or rejected stops the build.',
+    file: 'pipeline/dataset/checks.ts',
+    find: '[...blocking, ...ALWAYS_BLOCKING]',
+    replace: 'blocking',
+    tests: ['test/commands/build.test.ts'],
+  },
+  {
     name: 'ties-backwards',
     promise: 'Ties between real models are broken alphabetically by model_permaslug.',
     file: 'pipeline/dataset/rank.sql',

@@ -71,7 +71,7 @@ export const raw: Mutant[] = [
     file: 'pipeline/raw/slug.ts',
     find: '([=+@-])',
     replace: '([=+-])',
-    tests: ['test/spec/ranking/decisions.test.ts'],
+    tests: ['test/raw/slug.test.ts'],
   },
   {
     name: 'formula-behind-a-separator',
@@ -93,8 +93,8 @@ export const raw: Mutant[] = [
     name: 'look-alike-is-another-model',
     promise: 'Names that differ in characters that nobody sees are one model.',
     file: 'pipeline/raw/slug.ts',
-    find: "name.replace(/[\\p{Cf}\\p{Default_Ignorable_Code_Point}]/gu, '')",
-    replace: 'name',
+    find: '.replace(/[\\p{Cf}\\p{Default_Ignorable_Code_Point}]/gu',
+    replace: '.replace(/[\\p{Bidi_Control}]/gu',
     tests: ['test/raw/registry.test.ts'],
   },
   {
