@@ -33,6 +33,7 @@ import {
   toWarning,
   type Warning,
 } from './dataset/checks.ts'
+import { reportNoCustomers } from './dataset/disclosure.ts'
 import { firstDates } from './dataset/first-dates.ts'
 import { refuseNewReading } from './dataset/new-reading.ts'
 import { refuseOldCounts } from './dataset/old-counts.ts'
@@ -285,6 +286,7 @@ export async function prepare(
   const share = await measureShare(database, account, lastDate)
   const isMeasured = !synthetic && control.setting === undefined
   const disclosure = isMeasured ? await measureContributors(database, sources, lastDate, effects) : undefined
+  if (rule.rule !== undefined || disclosure !== undefined) await reportNoCustomers(database, effects.report)
   const findings = await findOddities(database, sources.usageSources, account, ruled !== undefined)
   const warnings = findings.map(toWarning)
   const published_share = share.published

@@ -5,13 +5,16 @@ import {
   type DuckDBDataChunk,
   DuckDBInstance,
   type DuckDBMaterializedResult,
+  DuckDBScalarFunction,
   type DuckDBValue,
   type JS,
   JSDuckDBValueConverter,
   listValue,
   structValue,
+  VARCHAR,
   version,
 } from '@duckdb/node-api'
+import { contributorName } from './contributor-name.ts'
 import { isDuckDbError, meaningOf } from './duckdb-errors.ts'
 import { BuildError, CliError, HeldError, reasonOf } from './errors.ts'
 import { commandOf } from './lock-holder.ts'
@@ -65,7 +68,9 @@ export class Database {
   /** Opens the database. Throws `BuildError` if another process has it open, `CliError` if the path has a `?`. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const instance = await createInstance(options)
-    const database = new Database(instance, await instance.connect(), options)
+    const connection = await instance.connect()
+    connection.registerScalarFunction(oneSpelling())
+    const database = new Database(instance, connection, options)
     await database.script('database/settings')
     if (options.memoryLimit !== undefined)
       await database.run('database/set_memory_limit', { memory_limit: options.memoryLimit })
@@ -247,6 +252,23 @@ export class Database {
       throw inPlainWords(error, this.#path)
     }
   }
+}
+
+/** `contributorName` as a function of SQL: DuckDB knows NFC and simple letters alone. */
+function oneSpelling(): DuckDBScalarFunction {
+  return DuckDBScalarFunction.create({
+    name: 'one_spelling',
+    parameterTypes: [VARCHAR],
+    returnType: VARCHAR,
+    mainFunction: (_, input, output) => {
+      const texts = input.getColumnVector(0)
+      for (let row = 0; row < input.rowCount; row += 1) {
+        const text = texts.getItem(row)
+        output.setItem(row, typeof text === 'string' ? contributorName(text) : null)
+      }
+      output.flush()
+    },
+  })
 }
 
 /** The rows are in memory already: DuckDB's own function would fetch them by way of another thread. */

@@ -150,8 +150,11 @@ CREATE OR REPLACE TEMP TABLE core_file_numbers (link VARCHAR, file_id INTEGER)
 -- A table, so that DuckDB knows how many there are: of a subquery it takes that for many, and then builds its hash table of
 -- the sums.
 CREATE OR REPLACE TEMP TABLE core_contributor_ids AS
-SELECT contributor, contributor_id(contributor) AS id
-FROM (SELECT DISTINCT contributor FROM core_all_sums WHERE contributor IS NOT NULL)
+SELECT contributor, name, contributor_id(name) AS id
+FROM (
+  SELECT contributor, contributor_name(contributor) AS name
+  FROM (SELECT DISTINCT contributor FROM core_all_sums WHERE contributor IS NOT NULL)
+)
 
 -- name: keep_sums
 INSERT INTO state_sums BY NAME

@@ -40,10 +40,11 @@ export function withoutContributors(reading: string): string {
 }
 
 /** The settings that affect what the files contribute. Each build applies all others again. */
-type SettingsOfBuilds = 'name' | 'visibility' | 'files' | 'contributors' | 'note'
+type SettingsOfBuilds = 'name' | 'visibility' | 'files' | 'contributors' | 'no_customer' | 'note'
 
 export function readingSettings(source: Source): Omit<Source, SettingsOfBuilds> {
-  const { name: _name, visibility: _visibility, files: _files, contributors: _who, note: _note, ...settings } = source
+  const { name: _name, visibility: _visibility, files: _files, note: _note, ...read } = source
+  const { contributors: _who, no_customer: _nobody, ...settings } = read
   return settings
 }
 
@@ -56,7 +57,7 @@ export function isOutdated(reading: string, reader: Reader): boolean {
 /**
  * Whether sums of an outdated reading may differ from today's for ordinary records. They do not if only `READING_VERSION`
  * differs: 2 reads repeated keys of JSON, dates alone in zones other than UTC and further forms of time differently, 3 byte
- * order marks before the name of a model.
+ * order marks before the name of a model and the names of contributors.
  */
 export function hasOldCounts(reading: string, reader: Reader): boolean {
   const version = ofSchema(codeOf(reading, reader))

@@ -60,21 +60,32 @@ SELECT DISTINCT model_permaslug AS model FROM core_result WHERE outcome = 'publi
 INSERT INTO core_rollup
 SELECT getvariable('source'), date, model_permaslug, tokens, records FROM core_result WHERE outcome = 'public'
 
+-- name: create_parties
+-- The names that a source's contributors do not count under: they have the `owners`, and who has none is nobody ('').
+CREATE OR REPLACE TEMP TABLE core_parties AS
+SELECT
+  contributor_id(name) AS id,
+  contributor_id(nullif(owner, '')) AS owner_id,
+  CASE WHEN owner = '' THEN name END AS word
+FROM (SELECT unnest($names::VARCHAR[]) AS name, unnest($owners::VARCHAR[]) AS owner)
+
 -- name: deliver_contributions
--- $contributors says who contributes: what the records name (column), their keys, or nobody (exempt). Negative sums stay:
--- all contributions of a model on a date are its tokens.
+-- $contributors says who contributes: what the records name (column), their keys, or nobody (exempt). Names in core_parties
+-- are words for nobody, or have an owner. Negative sums stay: all contributions of a model on a date are its tokens.
 INSERT INTO core_contributions
 SELECT
   DATE '1970-01-01' + day_number::INTEGER,
   core_models.model_permaslug,
   CASE $contributors
-    WHEN 'column' THEN known_contributor(contributor)
+    WHEN 'column' THEN CASE WHEN party.id IS NULL THEN known_contributor(contributor) ELSE owner_id END
     WHEN 'keys' THEN encode('key ' || api_key_hash)
   END AS contributor,
   $contributors = 'exempt',
-  sum(tokens)::HUGEINT
+  sum(tokens)::HUGEINT,
+  CASE WHEN $contributors = 'column' THEN word END AS no_customer
 FROM core_dated_usage
 JOIN core_models ON core_dated_usage.model = core_models.model
+LEFT JOIN core_parties AS party ON contributor = party.id
 WHERE outcome IS NULL AND is_valid AND visibility_of(core_dated_usage.visibility, core_models.visibility) = 'public'
 GROUP BY ALL
 HAVING sum(tokens) <> 0
@@ -82,7 +93,7 @@ HAVING sum(tokens) <> 0
 -- name: deliver_unknown
 -- The same for a source of which no record names anybody.
 INSERT INTO core_contributions
-SELECT date, model_permaslug, NULL, false, tokens FROM core_rollup WHERE source = getvariable('source')
+SELECT date, model_permaslug, NULL, false, tokens, NULL FROM core_rollup WHERE source = getvariable('source')
 
 -- name: totals
 -- How many records a source has in all, and how many of them have an outcome.

@@ -9,7 +9,7 @@ import type { ComparedRecords, ExclusionReason, KeySpendRow, RejectReason } from
 import type { Registry, Visibility } from '../raw/registry.ts'
 import { slugProblem } from '../raw/slug.ts'
 import type { Source, Sources } from '../raw/sources.ts'
-import { contributorsOf } from './contributors.ts'
+import { contributorsOf, selectParties } from './contributors.ts'
 import type { RollupRequest } from './engine.ts'
 import { reportNotes } from './notes.ts'
 import { hasOldCounts, type Reader } from './reading.ts'
@@ -73,11 +73,16 @@ export async function deliver(database: Database, source: UsageSource, request: 
 export async function deliverContributions(
   database: Database,
   source: Source | UsageSource,
+  sources: Pick<Sources, 'owners'>,
   { hasIds }: { hasIds: boolean },
 ): Promise<void> {
   const contributors = contributorsOf(source) ?? 'column'
-  if (contributors === 'column' && !hasIds) await database.run('result/deliver_unknown')
-  else await database.run('result/deliver_contributions', { contributors })
+  if (contributors === 'column' && !hasIds) {
+    await database.run('result/deliver_unknown')
+    return
+  }
+  await selectParties(database, source, sources)
+  await database.run('result/deliver_contributions', { contributors })
 }
 
 export async function reportRowsOfSums(database: Database, request: RollupRequest): Promise<void> {

@@ -6,6 +6,7 @@ import type { InputFile } from '../raw/files/find.ts'
 import type { GroupedFile, InputGroup } from '../raw/files/group.ts'
 import { recognize } from '../raw/files/recognize.ts'
 import type { Source } from '../raw/sources.ts'
+import { reportRespelled } from './contributors.ts'
 import { checkCountsPresent, keepCounts } from './count.ts'
 import type { RollupRequest } from './engine.ts'
 import { decideReplaced, type FileDecisions } from './file-decisions.ts'
@@ -152,6 +153,7 @@ async function enterAll(
       groups,
       new Map(fresh.map((file, position) => [file.name, numbers[position] ?? 0])),
     )
+    await reportRespelled(database, source, request)
   }
   await touchFiles(
     database,

@@ -98,7 +98,7 @@ FROM read_csv(
 -- The whole records of the ids of several batches, as they are read. What is inserted into a table, also a temporary one,
 -- stays in memory until the transaction ends; a file does not.
 COPY (
-  SELECT * EXCLUDE (contributor_text) REPLACE (coalesce(contributor, contributor_id(contributor_text)) AS contributor)
+  SELECT * EXCLUDE (contributor_text) REPLACE (coalesce(contributor, contributor_id(contributor_name(contributor_text))) AS contributor)
   FROM core_candidates
   WHERE getvariable('reads_whole_files') OR day_number BETWEEN $first_day AND $last_day
 ) TO $path (FORMAT parquet, ROW_GROUP_SIZE 20480)

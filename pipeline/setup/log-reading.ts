@@ -139,6 +139,7 @@ function sourcesOf(source: Source, objects: ObjectCopies | undefined): Sources {
     engine: { kind: 'duckdb' },
     usageSources: [source],
     registry: { ...createRegistry([], []), isListedPublic: () => true },
+    owners: [],
     models_file: undefined,
     registry_files: { models_sha256: null, aliases_sha256: null },
     max_rejected_share: 1,

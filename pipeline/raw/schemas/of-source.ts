@@ -120,6 +120,12 @@ export function namesEndUsers({ schema, columns = {} }: Pick<Mapped, 'schema'> &
   return contributor !== undefined && !isPaths(contributor) && contributor.is === 'end_user'
 }
 
+/** Texts that stand for nobody in the column that the contributor is read from. */
+export function absentContributors({ schema }: Pick<Mapped, 'schema'>): readonly string[] {
+  const contributor = schema === 'rollup-files' ? undefined : MAPPINGS[schema].contributor
+  return contributor === undefined || isPaths(contributor) ? [] : (contributor.absent ?? [])
+}
+
 /** The columns that a source may map: those of its schema, and the contributor. */
 export function mappableColumns(schema: SchemaName): string[] {
   return [...new Set([...schemaColumns(SCHEMAS[schema]), CONTRIBUTOR])]
