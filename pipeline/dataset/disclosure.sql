@@ -30,7 +30,7 @@ WHERE is_safe
 -- Whether each cell is safe: enough contributors have tokens, and the second largest of them cannot estimate the largest
 -- to within $p_percent (Hundepool et al., Statistical Disclosure Control, chapter 4). That is published, and tells who knows
 -- that a cell passed: so the bound applied is a secret one between p · (2 + p/100) and twice that, here in thousandths of a
--- percent. `bound_share` says where; without it nothing with a contributor is safe. Unknown tokens count as the largest one's.
+-- percent. `bound_share` says where (-1: p itself); without it nothing with a contributor is safe. Unknown tokens count as the largest one's.
 -- Exempt tokens do not count. `contributions` names a table of date, cell, contributor, is_exempt and tokens. Under a lost
 -- key, what is subtracted may have another id than what it is subtracted from: a negative sum is unknown.
 CREATE OR REPLACE TEMP MACRO measured_cells(contributions, min_contributors, p_percent) AS TABLE
@@ -67,7 +67,7 @@ SELECT
   OR coalesce(
     contributors >= min_contributors
       AND 100000 * (protected - first - second)
-        >= (10 * p_percent * (200 + p_percent) * (1 + getvariable('bound_share')))::HUGEINT * first,
+        >= greatest(1000 * p_percent, 10 * p_percent * (200 + p_percent) * (1 + getvariable('bound_share')))::HUGEINT * first,
     false
   ) AS is_safe
 FROM compared

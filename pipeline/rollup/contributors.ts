@@ -97,12 +97,12 @@ function visibly(text: string): string {
 
 /**
  * Draws from the secret of the installation how much stricter the bound is that rules apply (disclosure/define_measured_cells).
- * The synthetic sample is the same everywhere. It is needed only where somebody is known to contribute.
+ * The synthetic sample has nobody to protect and is the same everywhere: it applies the rule as it is. It is needed only where somebody is known to contribute.
  */
 export async function setBound(database: Database, readKey: (() => Promise<string>) | undefined): Promise<void> {
   const [found] = await database.rows<{ has_contributors: boolean }>('contributors/delivered')
   if (found?.has_contributors !== true) return
-  const share = readKey === undefined ? 0 : Number.parseInt((await readKey()).slice(0, 12), 16) / 2 ** 48
+  const share = readKey === undefined ? -1 : Number.parseInt((await readKey()).slice(0, 12), 16) / 2 ** 48
   await database.setVariable('bound_share', share)
 }
 
