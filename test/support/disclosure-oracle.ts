@@ -126,3 +126,17 @@ export function rankPeriods(
 function total(cell: readonly Contribution[]): number {
   return cell.reduce((sum, { tokens }) => sum + tokens, 0)
 }
+
+/**
+ * The share of safe cells in which the second largest contributor, who knows the rule but not the bound that is applied, is
+ * certain that the largest has at most p percent more than it has. The attacker knows the interval of the bound.
+ */
+export function shareBoundedBy(cells: readonly (readonly Contribution[])[], { p_percent }: Rule): number {
+  const isBounded = (cell: readonly Contribution[]) => {
+    const sums = Map.groupBy(cell, ({ contributor }) => contributor).values()
+    const [largest = 0, second = 0] = [...sums].map(total).sort((a, b) => b - a)
+    const lowest = (p_percent * (2 + p_percent / 100)) / 100
+    return (total(cell) - second) / (1 + lowest) <= largest * (1 + p_percent / 100)
+  }
+  return cells.filter(isBounded).length / cells.length
+}

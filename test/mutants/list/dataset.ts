@@ -278,8 +278,8 @@ export const dataset: Mutant[] = [
     name: 'second-largest-forgotten',
     promise: 'Under a disclosure rule, the second largest customer cannot estimate the largest.',
     file: 'pipeline/dataset/disclosure.sql',
-    find: '100 * (protected - first - second)',
-    replace: '100 * (protected - first)',
+    find: '100000 * (protected - first - second)',
+    replace: '100000 * (protected - first)',
     tests: ['test/dataset/disclosure.test.ts'],
   },
   {
@@ -289,5 +289,13 @@ export const dataset: Mutant[] = [
     find: "termsOf('daily', before.release, old, -1)",
     replace: "termsOf('daily', before.release, old, 1)",
     tests: ['test/dataset/attack.test.ts'],
+  },
+  {
+    name: 'bound-is-published',
+    promise: 'The bound that a rule applies is stricter than the published one.',
+    file: 'pipeline/dataset/disclosure.sql',
+    find: "* (1 + getvariable('bound_share')))",
+    replace: "* (0 * getvariable('bound_share')))",
+    tests: ['test/rollup/contributors.test.ts'],
   },
 ]

@@ -221,4 +221,28 @@ export const rollup: Mutant[] = [
     replace: 'types.size === 0',
     tests: ['test/rollup/clickhouse-days.test.ts'],
   },
+  {
+    name: 'nobody-is-a-customer',
+    promise: 'Words for nobody, such as None, are no customers.',
+    file: 'pipeline/rollup/result.sql',
+    find: 'CASE WHEN party.id IS NULL THEN known_contributor(contributor) ELSE owner_id END',
+    replace: 'coalesce(owner_id, known_contributor(contributor))',
+    tests: ['test/rollup/contributors.test.ts'],
+  },
+  {
+    name: 'owners-forgotten',
+    promise: 'Accounts of one owner count as one customer.',
+    file: 'pipeline/rollup/contributors.ts',
+    find: 'parties.set(contributor, parties.get(owner) ?? owner)',
+    replace: 'parties.set(contributor, contributor)',
+    tests: ['test/rollup/contributors.test.ts'],
+  },
+  {
+    name: 'spelled-only-in-sums',
+    promise: 'Duplicates count for the customer of the records that they repeat, however it is written.',
+    file: 'pipeline/rollup/kept.sql',
+    find: 'contributor_id(contributor_name(contributor_text))',
+    replace: 'contributor_id(contributor_text)',
+    tests: ['test/rollup/contributors.test.ts'],
+  },
 ]
