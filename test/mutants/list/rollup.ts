@@ -237,12 +237,4 @@ export const rollup: Mutant[] = [
     replace: 'parties.set(contributor, contributor)',
     tests: ['test/rollup/contributors.test.ts'],
   },
-  {
-    name: 'spelled-only-in-sums',
-    promise: 'Duplicates count for the customer of the records that they repeat, however it is written.',
-    file: 'pipeline/rollup/kept.sql',
-    find: 'contributor_id(contributor_name(contributor_text))',
-    replace: 'contributor_id(contributor_text)',
-    tests: ['test/rollup/contributors.test.ts'],
-  },
 ]
