@@ -117,8 +117,10 @@ CREATE OR REPLACE TEMP MACRO sum_from_text(value) AS
     WHEN regexp_full_match(value, '[0-9]+(\.0+)?') THEN try_cast(split_part(value, '.', 1) AS BIGINT)
   END;
 
+-- NaN is tried too: it equals itself, and a comparison is left out where the footer of a file says that all numbers are
+-- in range, which says nothing about NaN.
 CREATE OR REPLACE TEMP MACRO whole_count(value) AS
-  CASE WHEN value = floor(value) THEN count_in_range(value) END;
+  CASE WHEN value = floor(value) THEN count_in_range(try_cast(value AS BIGINT)) END;
 
 CREATE OR REPLACE TEMP MACRO count_from_fraction(value) AS
   CASE WHEN value IS NULL THEN 0 ELSE whole_count(value) END;
@@ -175,6 +177,14 @@ CREATE OR REPLACE TEMP MACRO json_from_text(value) AS
 
 CREATE OR REPLACE TEMP MACRO json_from_json(value) AS
   CASE WHEN starts_with(value, '"') THEN json_from_text(value ->> '$') ELSE value END;
+
+-- Of a nested column. A value that has no JSON, such as one with a time beyond the calendar, is not taken for nothing.
+CREATE OR REPLACE TEMP MACRO json_from_value(value) AS
+  coalesce(TRY(to_json(value)), CASE WHEN value IS NOT NULL THEN to_json('') END);
+
+-- Whether paths may lead into a value: an object, a list, or nothing.
+CREATE OR REPLACE TEMP MACRO has_members(value) AS
+  coalesce(ltrim(value::VARCHAR, chr(32) || chr(9) || chr(10) || chr(13))[1] IN ('{', '[', 'n'), true);
 
 -- The members of an object that are not null; none where there is nothing, NULL where there is something else.
 CREATE OR REPLACE TEMP MACRO json_members(value) AS

@@ -50,7 +50,8 @@ WHERE coalesce(len(list_filter(json_extract(element_0, getvariable('other_keys_N
 
 -- name: elements
 -- Each element of the list at a path of the level above, J. A list that is empty, or null within another list, has none;
--- where it is missing or something else there is a malformed record, unless a line may be a record itself.
+-- where it is missing or something else there is a malformed record, unless a line may be an element of an inner list or a
+-- record itself.
 SELECT
   *,
   unnest(
@@ -58,7 +59,9 @@ SELECT
       WHEN json_type(element_J, getvariable('list_K_N')) = 'ARRAY'
       THEN json_extract(json_extract(element_J, getvariable('list_K_N')), '$[*]')
       WHEN J > 0 AND json_type(element_J, getvariable('list_K_N')) = 'NULL' THEN []
-      ELSE [CASE WHEN J = 0 AND getvariable('may_be_unwrapped_N') THEN element_J END]
+      WHEN getvariable('may_be_unwrapped_N') AND json_type(element_0, getvariable('list_1_N')) IS DISTINCT FROM 'ARRAY'
+      THEN [element_J]
+      ELSE [NULL]
     END
   ) AS element_K
 

@@ -12,7 +12,7 @@ export type RecordField = (columns: Columns) => string
 export type RecordFields = ReturnType<typeof recordFields>
 
 /** The fields of the records of a group, as the schema of its source reads them. */
-export function recordFields(group: InputGroup, number: number) {
+export function recordFields(group: InputGroup) {
   const { source } = group
   const { record, parts_disagree, parts, notes } = schemaOf(source)
   const contributor = readsContributor(source) ? record.contributor : undefined
@@ -21,7 +21,7 @@ export function recordFields(group: InputGroup, number: number) {
     is_left_out: record.is_left_out?.sql ?? (() => 'false'),
     instant_us: record.timestamp.sql,
     updated_us: record.updated_at?.sql ?? (() => 'NULL::BIGINT'),
-    model: (columns: Columns) => model(group, number, record, columns),
+    model: (columns: Columns) => model(group, record, columns),
     prompt_tokens: record.prompt_tokens.sql,
     completion_tokens: record.completion_tokens.sql,
     has_prompt_tokens: record.prompt_tokens.exists,
@@ -44,10 +44,10 @@ function textOrNull(text: RecordField = () => 'NULL::VARCHAR'): RecordField {
 }
 
 /** The model as written, or the source's own `model` if the record has none. */
-function model(group: InputGroup, number: number, { model_permaslug }: UsageRecord, columns: Columns): string {
+function model(group: InputGroup, { model_permaslug }: UsageRecord, columns: Columns): string {
   const own = model_permaslug.sql(columns)
   if (group.source.model === undefined) return own
-  return `CASE WHEN ${model_permaslug.exists(columns)} THEN ${own} ELSE getvariable('model_${number}') END`
+  return `CASE WHEN ${model_permaslug.exists(columns)} THEN ${own} ELSE ${columns.setting('model')} END`
 }
 
 function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Columns): string {
@@ -148,7 +148,8 @@ export function columnsOf(
     computed.set(sql, name)
     return name
   }
-  const setting = (name: Setting) => `getvariable('${name}_${number}')`
+  const setting = (name: Setting) =>
+    name === 'model' && source.model === undefined ? 'NULL::VARCHAR' : `getvariable('${name}_${number}')`
   const texts: Record<string, string> = {}
   const bound = (text: string): string => {
     const known = Object.entries(texts).find(([, each]) => each === text)

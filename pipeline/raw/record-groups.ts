@@ -35,7 +35,7 @@ interface Sum {
  */
 export function selectGroups(group: InputGroup, number: number): Select {
   const { columns, computed, texts } = columnsOf(group, number)
-  const fields = recordFields(group, number)
+  const fields = recordFields(group)
   const keys = new Map<string, string>()
   const keyOf = (sql: string): string => {
     const name = keys.get(sql) ?? `key_${keys.size}`
@@ -94,7 +94,7 @@ export function selectTextGroups({ group, keys }: TextInput, number: number): Se
   const { columns: all, computed, texts } = columnsOf(group, number)
   const has = (column: string): Value => ({ ...ABSENT, exists: () => `list_contains(has, ${all.constant(column)})` })
   const columns = { ...all, value: (column: string) => (keys.includes(column) ? all.value(column) : has(column)) }
-  const { parts: _parts, ...fields } = recordFields(group, number)
+  const { parts: _parts, ...fields } = recordFields(group)
   const judged = [
     ...[`${number} AS input_group`, 'file_index', 'day'],
     ...DECIDING.map((name) => `${name === 'is_malformed' ? 'false' : fields[name](columns)} AS ${name}`),

@@ -1,7 +1,7 @@
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
-import { recordColumns } from '../raw/files/columns.ts'
+import { recordPaths } from '../raw/files/columns.ts'
 import type { Contents } from '../raw/files/content.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../raw/files/group.ts'
 import type { LinkedFile } from '../raw/files/link.ts'
@@ -142,7 +142,7 @@ export async function checkCountsPresent(
     await database.rows<Record<'prompt_tokens' | 'completion_tokens', boolean | null>>('count/counts_present')
   const missing = (['prompt_tokens', 'completion_tokens'] as const).filter((column) => present?.[column] === false)
   if (missing.length === 0) return
-  const names = recordColumns(source, missing)
+  const names = recordPaths(source, missing)
     .map((name) => JSON.stringify(name))
     .join(' or ')
   const message = `source ${JSON.stringify(source.name)}: no record has ${names}`

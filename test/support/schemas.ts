@@ -450,8 +450,8 @@ export type Form = (typeof FORMS)[number] | 'json'
 
 /** The forms that records of a schema may have: only JSON has lists of them. */
 export function formsOf(schema: SchemaName): readonly (typeof FORMS)[number][] {
-  const { unnest, may_be_unwrapped } = MAPPINGS[schema]
-  return unnest === undefined || may_be_unwrapped ? FORMS : ['ndjson']
+  const [list = ''] = MAPPINGS[schema].unnest?.split('[]') ?? []
+  return list in RECORDS[schema] ? ['ndjson'] : FORMS
 }
 
 /** One of these forms, another for each number. */

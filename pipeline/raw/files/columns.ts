@@ -30,16 +30,14 @@ export function sourceColumns(source: Source): string[] {
   return schemaColumns(schemaOf(source)).map((column) => fileColumn(source, column))
 }
 
-/** The names, in the source's files, of the columns needed for fields of a `UsageRecord`. */
-export function recordColumns(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
+/** The paths, in the source's files, of fields of a `UsageRecord`. */
+export function recordPaths(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
   const { record }: Schema = schemaOf(source)
-  const columns = new Set(fields.flatMap((field) => record[field]?.needs.flat() ?? []))
-  // Of the path usage.input the key usage is not what a record lacks.
-  const isWithin = (column: string) =>
-    [...columns].some((other) => /^[.[]/.test(other.slice(column.length)) && other.startsWith(column))
-  return [...columns]
-    .filter((column) => ownText(column) === undefined || !isWithin(column))
-    .map((column) => fileColumn(source, column))
+  const paths = new Set(fields.flatMap((field) => record[field]?.paths ?? []))
+  return [...paths].map((path) => {
+    const name = fileColumn(source, path)
+    return name === path ? path.replace(/^[^.[/]+/, (column) => fileColumn(source, column)) : name
+  })
 }
 
 /**

@@ -232,6 +232,12 @@ function ownContributor({ contributor }: Mapping): Mapping['contributor'] {
   return { ...contributor, path: CONTRIBUTOR }
 }
 
+/** Times of which each is in the unit of its schema, unless its source says another. */
+function inUnits(times: readonly unknown[], unit: unknown): unknown {
+  if (times.every((time) => typeof time === 'string')) return { path: times, unit }
+  return times.map((time) => (typeof time === 'string' ? { path: time, unit } : time))
+}
+
 /** A mapping with the paths of a source in place of the columns that they are for. */
 function ownMapping(schemas: Mapping, { columns }: Pick<Mapped, 'columns'>): unknown {
   const mapping = CONTRIBUTOR in columns ? { ...schemas, contributor: ownContributor(schemas) } : schemas
@@ -244,6 +250,7 @@ function ownMapping(schemas: Mapping, { columns }: Pick<Mapped, 'columns'>): unk
     if (Array.isArray(value)) return value.flatMap(replace)
     // What a rule reads is a column, not a path.
     if (typeof value !== 'object' || value === null || 'rule' in value) return value
+    if ('unit' in value && 'path' in value) return inUnits([replace(value.path)].flat(), value.unit)
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => {
         if (WORDS.has(key)) return [key, member]

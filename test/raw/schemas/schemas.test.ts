@@ -1,8 +1,8 @@
 /** What the schemas have in common: which lines they reject, and which names and ids they take for the same. */
 import { expect, it } from 'vitest'
+import { MAPPINGS } from '../../../pipeline/raw/schemas/index.ts'
 import {
   buildLogs,
-  formsOf,
   having,
   type LogRecord,
   named,
@@ -24,7 +24,8 @@ function wrongRecords(name: SchemaName): [what: string, reason: string, line: Lo
   // Rows of API Management without a model have messages.
   const noModel: [string, string, LogRecord] = ['no model', 'invalid_model', having(silent, model, null)]
   // An object that should have a list of records is none without it.
-  const ofNothing = formsOf(name).length === 1 ? 'malformed_record' : 'invalid_timestamp'
+  const { unnest, may_be_unwrapped } = MAPPINGS[name]
+  const ofNothing = unnest === undefined || may_be_unwrapped ? 'invalid_timestamp' : 'malformed_record'
   return [
     ...['-1', '1.5', 'many', true, 1e300].map((count): [string, string, LogRecord] => [
       `a count of ${count}`,
