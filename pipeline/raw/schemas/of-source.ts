@@ -238,6 +238,13 @@ function inUnits(times: readonly unknown[], unit: unknown): unknown {
   return times.map((time) => (typeof time === 'string' ? { path: time, unit } : time))
 }
 
+/** The paths of a part of an id, which has times as they are written. */
+function withoutUnits(part: unknown): unknown[] {
+  return [part]
+    .flat()
+    .flatMap((each) => (typeof each === 'object' && each !== null && 'path' in each ? each.path : each))
+}
+
 /** A mapping with the paths of a source in place of the columns that they are for. */
 function ownMapping(schemas: Mapping, { columns }: Pick<Mapped, 'columns'>): unknown {
   const mapping = CONTRIBUTOR in columns ? { ...schemas, contributor: ownContributor(schemas) } : schemas
@@ -254,7 +261,7 @@ function ownMapping(schemas: Mapping, { columns }: Pick<Mapped, 'columns'>): unk
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => {
         if (WORDS.has(key)) return [key, member]
-        return [key, JOINED.has(key) ? member.map(replace) : replace(member)]
+        return [key, JOINED.has(key) ? member.map((part: unknown) => withoutUnits(replace(part))) : replace(member)]
       }),
     )
   }
