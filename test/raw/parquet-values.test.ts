@@ -83,7 +83,9 @@ it('odd values of Parquet reject their records alone', async () => {
     return { name: `${index}`, ...common, ...settings }
   })
   for (const [index, [, { fields, odd, hidden }]] of cases.entries()) {
-    const others = Object.entries(odd).flatMap(([name, values]) => values.map((sql) => ({ ...fields, [name]: sql })))
+    const others = Object.entries(odd).flatMap(([name, values]) =>
+      values.map((sql, id) => ({ ...fields, request_id: `${id + 2}::DOUBLE`, [name]: sql })),
+    )
     const records = [fields ?? {}, ...others].map(selected).join(' UNION ALL ')
     const path = join(workspace.input, `${index}.parquet`)
     const written = `SELECT * EXCLUDE (model_permaslug) FROM (${records})`
