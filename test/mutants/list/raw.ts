@@ -149,8 +149,8 @@ export const raw: Mutant[] = [
     name: 'part-counted-twice',
     promise: 'A part that is outside of its count is added once.',
     file: 'pipeline/raw/schemas/compile.ts',
-    find: 'plus(counted, parts.map(outsideCount))',
-    replace: 'plus(counted, [...parts, ...parts].map(outsideCount))',
+    find: 'plus(counted, outside)',
+    replace: 'plus(counted, [...outside, ...outside])',
     tests: ['test/raw/schemas/products.test.ts'],
   },
   {
