@@ -50,6 +50,7 @@ import {
   writeQuality,
 } from './dataset/records.ts'
 import { type Restated, restatedBy } from './dataset/restated.ts'
+import { checkReadable, toFindings } from './dataset/unreadable.ts'
 import { type ChosenChain, findChain, keepChain, previewChain } from './publication/chosen-chain.ts'
 import { basisOf, isToldAgain, keepLastBuild, readLastBuild, repeatBuild } from './publication/last-build.ts'
 import { readNewChain } from './publication/new-chain.ts'
@@ -75,7 +76,7 @@ import { type CurrentRelease, type DisclosureControl, openControl, rankingRule }
 import { type DraftChanges, describeChanges, type Explanation } from './release/draft-changes.ts'
 import { checkNotBefore, currentEntry, standingReleases } from './release/index.ts'
 import { publicHashes } from './release/input-names.ts'
-import { type Input, keepFacts, warningsOf } from './release/inputs.ts'
+import { type Input, keepFacts, unreadableIn, warningsOf } from './release/inputs.ts'
 import { readCoverage } from './release/ledger.ts'
 import type { PreviousRelease } from './release/new-days.ts'
 import type { Ingredients } from './release/provenance.ts'
@@ -287,7 +288,8 @@ export async function prepare(
   const isMeasured = !synthetic && control.setting === undefined
   const disclosure = isMeasured ? await measureContributors(database, sources, lastDate, effects) : undefined
   if (rule.rule !== undefined || disclosure !== undefined) await reportNoCustomers(database, effects.report)
-  const findings = await findOddities(database, sources.usageSources, account, ruled !== undefined)
+  const oddities = await findOddities(database, sources.usageSources, account, ruled !== undefined)
+  const findings = [...oddities, ...toFindings(account.unreadable)]
   const warnings = findings.map(toWarning)
   const published_share = share.published
   const quality = { records, published_share, warnings, ...account.detail, outside: outsideDays(ranking) }
@@ -388,6 +390,8 @@ async function release(
   }
   const published = current === undefined ? [] : await warningsOf(current, path(current.release), folder.dataDir)
   checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
+  const known = current === undefined ? [] : await unreadableIn(current.release, folder.dataDir)
+  checkReadable(draft.account.unreadable, { accepted, published: known })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }

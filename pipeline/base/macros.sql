@@ -83,10 +83,10 @@ CREATE OR REPLACE TEMP MACRO day_in_range(day) AS
 -- A name without byte order marks before it: the client's text decoder drops one, and the name would be another there.
 CREATE OR REPLACE TEMP MACRO without_mark(name) AS ltrim(name, chr(65279));
 
--- Why a record is rejected, if it is.
-CREATE OR REPLACE TEMP MACRO reject_reason(is_malformed, is_undated, is_left_out, is_miscounted, visibility) AS
+-- Why a record is rejected, if it is. `malformed` is the reason for what is no record.
+CREATE OR REPLACE TEMP MACRO reject_reason(malformed, is_undated, is_left_out, is_miscounted, visibility) AS
   CASE
-    WHEN is_malformed THEN 'malformed_record'
+    WHEN malformed IS NOT NULL THEN malformed
     WHEN is_undated THEN 'invalid_timestamp'
     -- No rejection, though it stands here: a record that the schema leaves out is as good as any, and counted apart.
     WHEN is_left_out THEN 'left_out'
@@ -170,10 +170,33 @@ CREATE OR REPLACE TEMP MACRO slug_with_variant(slug, variant) AS
     ELSE slug || ':' || variant
   END;
 
+CREATE OR REPLACE TEMP MACRO json_or_string(value) AS
+  CASE WHEN json_valid(value) THEN try_cast(value AS JSON) ELSE to_json(value) END;
+
+-- JSON text with U+FFFD in place of each half of a character, such as \ud83d alone: DuckDB takes it for no JSON.
+CREATE OR REPLACE TEMP MACRO without_halves(value) AS
+  array_to_string(
+    list_transform(
+      regexp_extract_all(
+        value,
+        '(?s)\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]+'
+      ),
+      lambda piece: CASE WHEN regexp_full_match(piece, '\\u[dD][89a-fA-F]..') THEN '\ufffd' ELSE piece END
+    ),
+    ''
+  );
+
 -- Nested values. Text that should be JSON and is not becomes a JSON string: it has no members, and is not taken for
 -- nothing.
 CREATE OR REPLACE TEMP MACRO json_from_text(value) AS
-  CASE WHEN value <> '' THEN CASE WHEN json_valid(value) THEN try_cast(value AS JSON) ELSE to_json(value) END END;
+  CASE
+    WHEN value <> '' THEN
+      CASE
+        WHEN json_valid(value) THEN try_cast(value AS JSON)
+        WHEN regexp_matches(value, '\\u[dD][89a-fA-F]') THEN json_or_string(without_halves(value))
+        ELSE to_json(value)
+      END
+  END;
 
 CREATE OR REPLACE TEMP MACRO json_from_json(value) AS
   CASE WHEN starts_with(value, '"') THEN json_from_text(value ->> '$') ELSE value END;

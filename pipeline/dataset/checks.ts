@@ -9,6 +9,7 @@ import { NEW_READING } from './new-reading.ts'
 import { OLD_COUNTS } from './old-counts.ts'
 import type { Account } from './quality.ts'
 import { RANK_PARAMETERS } from './rank.ts'
+import { type AcceptedFile, isAcceptedFile, UNREADABLE_DOCUMENT } from './unreadable.ts'
 
 /** The names that `--accept` takes to publish without a signature, and to sign with a key that no key in force signs for. */
 export const UNSIGNED = 'unsigned'
@@ -17,11 +18,11 @@ export const KEY_LOST = 'key_lost'
 /** What `--accept` takes besides sanity checks. */
 const OTHERS = [OLD_COUNTS, NEW_READING, LOOSER_DISCLOSURE, LOST_DISCLOSURE, UNSIGNED, KEY_LOST] as const
 
-export type Acceptable = SanityCheck | (typeof OTHERS)[number]
+export type Acceptable = SanityCheck | (typeof OTHERS)[number] | AcceptedFile
 
 /** A sanity check's finding. `source` is the subject of `finding`. Only the maintainer sees `source` and `detail`. */
 export interface Finding {
-  check: SanityCheck
+  check: SanityCheck | typeof UNREADABLE_DOCUMENT
   date: UtcDate | undefined
   source: string | undefined
   /** False for findings about usage that is not public: they are not published and do not block. */
@@ -115,7 +116,7 @@ export function checkNothingBlocks(
   options: { blocking: readonly SanityCheck[]; accepted: readonly Acceptable[]; published: readonly Warning[] },
 ): void {
   const { blocking, accepted, published } = options
-  const stopping = [...blocking, ...ALWAYS_BLOCKING].filter((check) => !accepted.includes(check))
+  const stopping: readonly string[] = [...blocking, ...ALWAYS_BLOCKING].filter((check) => !accepted.includes(check))
   const publishable = findings.filter(({ isPublic }) => isPublic)
   const fresh = withoutPublished(publishable, published).filter(({ check }) => stopping.includes(check))
   if (fresh.length === 0) return
@@ -134,8 +135,13 @@ export function readAccepted(names: readonly string[]): Acceptable[] {
   return names.map((name) => {
     const other = OTHERS.find((each) => each === name)
     if (other !== undefined) return other
+    if (isAcceptedFile(name)) return name
+    if (name === UNREADABLE_DOCUMENT) throw new CliError(`--accept: ${name} goes with a file, as ${name}:FILE`)
     const parsed = SanityCheck.safeParse(name)
-    if (!parsed.success) throw new CliError(`--accept: ${noSanityCheck(name, [...SANITY_CHECKS, ...OTHERS])}`)
+    if (!parsed.success)
+      throw new CliError(
+        `--accept: ${noSanityCheck(name, [...SANITY_CHECKS, ...OTHERS, `${UNREADABLE_DOCUMENT}:FILE`])}`,
+      )
     return parsed.data
   })
 }

@@ -8,6 +8,7 @@ import {
   type ReadingNote,
   type RecordsWithoutIds,
   type RejectedInFile,
+  type UnreadableFile,
 } from '../raw/records.ts'
 import { PARTS_DISAGREEMENTS } from '../raw/schemas/schema.ts'
 
@@ -101,9 +102,23 @@ export class Account {
     return this.#oldCounts
   }
 
-  /** The rejected share that has a limit. Sums of another engine count by row: one row may sum a million records. */
+  /** The rejected share that has a limit. Unreadable documents have a check of their own. Sums of another engine count by row: one row may sum a million records. */
   rejectedOf(read: number): { rejected: number; of: number; unit: 'rows' | 'records' } {
-    return this.#rowsOfSums ?? { rejected: this.rejectedTotal, of: read, unit: 'records' }
+    const rejected = this.rejectedTotal - this.records('unreadable_document')
+    return this.#rowsOfSums ?? { rejected, of: read, unit: 'records' }
+  }
+
+  get unreadable(): UnreadableFile[] {
+    const isCut = (of: { source: string; file: string }) =>
+      this.#notes.some(({ kind, source, name }) => kind === 'cut_line' && source === of.source && name === of.file)
+    return this.#rejectedInFiles
+      .filter(({ reason }) => reason === 'unreadable_document')
+      .map(({ source, file, records }) => ({
+        source,
+        file,
+        documents: Number(records) - (isCut({ source, file }) ? 1 : 0),
+      }))
+      .filter(({ documents }) => documents > 0)
   }
 
   records(reason: ExclusionReason): number {

@@ -17,7 +17,7 @@ export function recordFields(group: InputGroup) {
   const { record, parts_disagree, parts, notes } = schemaOf(source)
   const contributor = readsContributor(source) ? record.contributor : undefined
   return {
-    is_malformed: (columns: Columns) => isMalformed(group, record, columns),
+    malformed: (columns: Columns) => malformed(group, record, columns),
     is_left_out: record.is_left_out?.sql ?? (() => 'false'),
     instant_us: record.timestamp.sql,
     updated_us: record.updated_at?.sql ?? (() => 'NULL::BIGINT'),
@@ -95,14 +95,24 @@ function noteOf(notes: Schema['notes'] = {}): Record<'note_kind' | 'note_name' |
 }
 
 /**
- * Whether an NDJSON line or an element of a list is not an object. Of lines only asked without a timestamp, because it
- * parses the line again; an element may have its timestamp around it, and a file may have it in its path.
+ * The reason to reject an NDJSON line or an element of a list that is not an object. Of lines only asked without a timestamp,
+ * because it parses the line again; an element may have its timestamp around it, and a file may have it in its path. Of a
+ * line or an element without the list that its records should be in nobody knows how many are missing.
  */
-function isMalformed({ format, lists, pathColumns }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
-  if (format !== 'ndjson') return 'false'
-  if (lists.length > 0 || pathColumns.length > 0)
-    return columns.once(`json IS NULL OR NOT starts_with(ltrim(json), '{')`)
-  return columns.once(`json IS NULL OR (NOT (${timestamp.exists(columns)}) AND NOT starts_with(ltrim(json), '{'))`)
+function malformed(group: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
+  const { format, lists, pathColumns } = group
+  if (format !== 'ndjson') return 'NULL::VARCHAR'
+  const isTimed = timestamp.exists(columns)
+  const isOther = `NOT starts_with(ltrim(json), '{')`
+  if (lists.length === 0) {
+    const isAsked = pathColumns.length > 0 ? isOther : `(NOT (${isTimed}) AND ${isOther})`
+    return columns.once(`CASE WHEN json IS NULL OR ${isAsked} THEN 'malformed_record' END`)
+  }
+  // A message of an error in place of a page looks like a record outside of a list, but is of no time.
+  const isMessage = group.mayBeUnwrapped ? ` OR (is_line AND NOT (${isTimed}))` : ''
+  return columns.once(
+    `CASE WHEN json IS NULL${isMessage} THEN 'unreadable_document' WHEN ${isOther} THEN 'malformed_record' END`,
+  )
 }
 
 interface GroupColumns {

@@ -9,7 +9,7 @@ import { ABSENT, type Value } from './schemas/value.ts'
 
 /** What decides about a record beside its day and its counts. */
 const DECIDING = [
-  'is_malformed',
+  'malformed',
   'is_left_out',
   'model',
   'visibility',
@@ -97,7 +97,7 @@ export function selectTextGroups({ group, keys }: TextInput, number: number): Se
   const { parts: _parts, ...fields } = recordFields(group)
   const judged = [
     ...[`${number} AS input_group`, 'file_index', 'day'],
-    ...DECIDING.map((name) => `${name === 'is_malformed' ? 'false' : fields[name](columns)} AS ${name}`),
+    ...DECIDING.map((name) => `${name === 'malformed' ? 'NULL::VARCHAR' : fields[name](columns)} AS ${name}`),
     ...['false AS is_miscounted', 'false AS is_cost_misread'],
     ...['records', 'prompt_tokens', 'completion_tokens', 'identified_records', 'cost_usd'],
     `${fields.has_prompt_tokens(columns)} AS has_prompt_tokens`,

@@ -4,6 +4,7 @@ import type { NoteKind, PartsDisagreement } from './schemas/schema.ts'
 /** Why a record cannot be used (DESIGN.md §6). */
 export const REJECT_REASONS = [
   'malformed_record',
+  'unreadable_document',
   'invalid_timestamp',
   'invalid_token_count',
   'invalid_model',
@@ -35,6 +36,13 @@ export interface RejectedInFile {
   records: bigint
   /** The range of implausible dates (DESIGN.md §6.10), if there are any. */
   misdated?: { first_date: UtcDate; last_date: UtcDate }
+}
+
+/** A file with documents that hold no records, not counting a last line that is still being written. */
+export interface UnreadableFile {
+  source: string
+  file: string
+  documents: number
 }
 
 /** Accepted records of a date and source by contradiction between their token counts. They still count. */

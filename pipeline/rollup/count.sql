@@ -194,6 +194,14 @@ FROM found
 CROSS JOIN (SELECT unnest($paths::VARCHAR[]) AS path, generate_subscripts($paths::VARCHAR[], 1) - 1 AS position)
 WHERE paths_found & (1::BIGINT << position) = 0
 
+-- name: keep_file_notes
+-- Notes of pages. A last line that is cut is only told of where DuckDB cannot read it either.
+INSERT INTO state_notes
+SELECT file_id, $kind, '', 1, 0
+FROM core_file_numbers
+WHERE link IN (SELECT unnest($links::VARCHAR[]))
+  AND ($kind <> 'cut_line' OR link IN (SELECT link FROM core_all_sums WHERE reject_reason = 'unreadable_document'))
+
 -- name: counts_present
 -- Whether any accepted record of a source has each of the token counts at all; NULL where none was accepted.
 SELECT

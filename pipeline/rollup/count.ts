@@ -82,6 +82,11 @@ function bytesOf(files: readonly Pick<LinkedFile, 'bytes'>[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
+const FILE_NOTES = [
+  ['cut_line', 'isCut'],
+  ['more_pages', 'hasMorePages'],
+] as const
+
 /** Stores the sums of `countRecords` in the state. `numbers` are the state's file numbers by name. */
 export async function keepCounts(
   database: Database,
@@ -100,6 +105,11 @@ export async function keepCounts(
   await database.run('count/keep_notes')
   const paths = ownPlaces(source).map(({ text }) => text)
   if (paths.length > 0) await database.run('count/keep_absent_paths', { paths })
+  const pages = groups.filter(({ lists }) => lists.length > 0).flatMap((group) => group.files)
+  for (const [kind, has] of FILE_NOTES) {
+    const links = pages.filter(({ lines }) => lines?.[has] === true).map(({ link }) => link)
+    if (links.length > 0) await database.run('count/keep_file_notes', { kind, links })
+  }
 }
 
 /** Sums have no ids: with kept missing files, new ones must have other days. Throws `BuildError` that names both. */

@@ -185,10 +185,10 @@ FROM core_late_usage
 ORDER BY file, date
 
 -- name: notes
--- What is to be told of how the files were read. A path is absent if no file at hand has it.
+-- What is to be told of how the files were read. A path is absent if no file at hand has it; some notes are of a file.
 SELECT
   kind,
-  state_notes.name AS name,
+  CASE WHEN kind IN ('cut_line', 'more_pages') THEN state_files.name ELSE state_notes.name END AS name,
   sum(records)::BIGINT AS records,
   sum(tokens)::VARCHAR AS tokens
 FROM state_notes
@@ -204,7 +204,10 @@ HAVING kind <> 'absent_path' OR count(*) FILTER (kept IS NULL) = greatest(
     WHERE source = getvariable('source') AND kept IS NULL
   )
 )
-ORDER BY kind, sum(tokens) DESC, sum(records) DESC, state_notes.name
+ORDER BY kind, sum(tokens) DESC, sum(records) DESC, name
+
+-- name: file_names
+SELECT name FROM state_files WHERE source = getvariable('source') AND kept IS NULL
 
 -- name: without_ids
 -- How many of the accepted records have no request_id. Missing files do not count: nothing more of them is delivered,

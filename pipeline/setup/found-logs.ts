@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join, normalize, resolve } from 'node:path'
-import { CliError, reasonOf } from '../base/errors.ts'
+import { BuildError, CliError, reasonOf } from '../base/errors.ts'
 import { isMissing, statsIfAny } from '../base/files.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { describeFile, formatOf, type InputFile } from '../raw/files/find.ts'
@@ -78,13 +78,24 @@ async function take(path: string, root: string, found: FoundLogs): Promise<void>
   try {
     const stats = await stat(path)
     if (stats.isDirectory()) unfit('is a link to a folder, which patterns do not follow; name that folder too')
-    else if (!stats.isFile() || formatOf(name) === undefined) found.skipped.push(name)
+    else if (!stats.isFile()) found.skipped.push(name)
     else if (name.includes('\ufffd')) unfit('has a name that is not UTF-8; rename it')
     else if (stats.size === 0) found.unfit.push({ file: name, why: 'is empty', isHarmless: true })
+    else if (formatOf(name) === undefined && !(await isJson(resolve(path), name))) found.skipped.push(name)
     else found.files.push({ ...(await recognize(await describeFile(resolve(path), name))), root })
   } catch (error) {
     const why = isMissing(error) ? 'is a link to a file that is missing' : reasonOf(error).replace(`${name} `, '')
     found.unfit.push({ file: name, why, isBroken: true })
+  }
+}
+
+/** Whether a file whose name says nothing has lines of JSON: many texts look like CSV. */
+async function isJson(path: string, name: string): Promise<boolean> {
+  try {
+    return (await recognize(await describeFile(path, name))).format === 'ndjson'
+  } catch (error) {
+    if (error instanceof BuildError || error instanceof CliError) return false
+    throw error
   }
 }
 

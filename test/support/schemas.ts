@@ -1,6 +1,6 @@
 /** Raw logs in a named schema: objects in, a file of any format out, and the build of it. */
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BuildSummary } from '../../pipeline/build.ts'
 import { MAPPINGS } from '../../pipeline/raw/schemas/index.ts'
@@ -496,6 +496,11 @@ export function buildLog(
   return buildLogs([{ schema, log, ...options }])
 }
 
+/** What accepts the unreadable documents of files. */
+export function unreadable(files: readonly string[]): string[] {
+  return files.map((file) => `unreadable_document:${file}`)
+}
+
 /** Builds logs at once, each as a public source of its own: `log-0`, `log-1` and so on, as its file is called. */
 export async function buildLogs(logs: Log[], asOf = '2025-06-10T12:00:00Z'): Promise<BuiltTogether> {
   const workspace = await newWorkspace()
@@ -507,7 +512,7 @@ export async function buildLogs(logs: Log[], asOf = '2025-06-10T12:00:00Z'): Pro
     sources.push({ name, schema, files: [file], visibility: 'public', ...neededSettings(schema), ...settings })
   }
   await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources })
-  const { records } = await buildIn(workspace, asOf)
+  const { records } = await buildIn(workspace, asOf, {}, { accept: unreadable(await readdir(workspace.input)) })
   assertCountedOnce(records)
   const names = sources.map(({ name }) => String(name))
   const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))

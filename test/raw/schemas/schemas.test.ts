@@ -1,6 +1,6 @@
 /** What the schemas have in common: which lines they reject, and which names and ids they take for the same. */
 import { expect, it } from 'vitest'
-import { MAPPINGS } from '../../../pipeline/raw/schemas/index.ts'
+import { listsOf } from '../../../pipeline/raw/schemas/of-source.ts'
 import {
   buildLogs,
   having,
@@ -24,8 +24,9 @@ function wrongRecords(name: SchemaName): [what: string, reason: string, line: Lo
   // Rows of API Management without a model have messages.
   const noModel: [string, string, LogRecord] = ['no model', 'invalid_model', having(silent, model, null)]
   // An object that should have a list of records is none without it.
-  const { unnest, may_be_unwrapped } = MAPPINGS[name]
-  const ofNothing = unnest === undefined || may_be_unwrapped ? 'invalid_timestamp' : 'malformed_record'
+  const isInLists = listsOf({ schema: name, columns: {} }).length > 0
+  const ofNothing = isInLists ? 'unreadable_document' : 'invalid_timestamp'
+  const other = isInLists ? 'unreadable_document' : 'malformed_record'
   return [
     ...['-1', '1.5', 'many', true, 1e300].map((count): [string, string, LogRecord] => [
       `a count of ${count}`,
@@ -36,12 +37,12 @@ function wrongRecords(name: SchemaName): [what: string, reason: string, line: Lo
     ['a number for a model', 'invalid_model', having(silent, model, 5)],
     ['no timestamp', 'invalid_timestamp', having(record, time, null)],
     ['a timestamp that is none', 'invalid_timestamp', having(record, time, 'yesterday')],
-    ['a list', 'malformed_record', '[1, 2]'],
-    ['a record in a list', 'malformed_record', `[${JSON.stringify(record)}]`],
-    ['a text', 'malformed_record', '"text"'],
-    ['a number', 'malformed_record', '5'],
-    ['null', 'malformed_record', 'null'],
-    ['no JSON', 'malformed_record', 'no JSON'],
+    ['a list', other, '[1, 2]'],
+    ['a record in a list', other, `[${JSON.stringify(record)}]`],
+    ['a text', other, '"text"'],
+    ['a number', other, '5'],
+    ['null', other, 'null'],
+    ['no JSON', other, 'no JSON'],
     ['an object without anything', ofNothing, '{}'],
     ['an object of something else', ofNothing, '{"error": {"code": 404}}'],
   ]
