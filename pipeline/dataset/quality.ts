@@ -102,23 +102,21 @@ export class Account {
     return this.#oldCounts
   }
 
-  /** The rejected share that has a limit. Unreadable documents have a check of their own. Sums of another engine count by row: one row may sum a million records. */
+  /**
+   * The rejected share that has a limit. Unreadable documents have a check of their own; sums of another engine count by row:
+   * one row may sum a million records.
+   */
   rejectedOf(read: number): { rejected: number; of: number; unit: 'rows' | 'records' } {
     const rejected = this.rejectedTotal - this.records('unreadable_document')
     return this.#rowsOfSums ?? { rejected, of: read, unit: 'records' }
   }
 
   get unreadable(): UnreadableFile[] {
-    const isCut = (of: { source: string; file: string }) =>
-      this.#notes.some(({ kind, source, name }) => kind === 'cut_line' && source === of.source && name === of.file)
-    return this.#rejectedInFiles
-      .filter(({ reason }) => reason === 'unreadable_document')
-      .map(({ source, file, records }) => ({
-        source,
-        file,
-        documents: Number(records) - (isCut({ source, file }) ? 1 : 0),
-      }))
-      .filter(({ documents }) => documents > 0)
+    return this.#rejectedInFiles.flatMap(({ source, file, reason, records }) => {
+      const cut = this.#notes.filter((note) => note.kind === 'cut_line' && note.source === source && note.name === file)
+      const documents = Number(records) - cut.length
+      return reason === 'unreadable_document' && documents > 0 ? [{ source, file, documents }] : []
+    })
   }
 
   records(reason: ExclusionReason): number {

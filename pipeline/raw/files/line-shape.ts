@@ -98,28 +98,19 @@ function lastLine(lines: Buffer): Buffer | undefined {
 }
 
 const MAY_SAY_MORE = /"has_more"\s*:\s*true|"(next_page|next|cursor)"\s*:\s*"|"totalPages"/
-const Page = z.object({
-  has_more: z.literal(true).optional().catch(undefined),
-  next_page: z.string().optional().catch(undefined),
-  cursors: z
-    .object({ next: z.string().optional().catch(undefined) })
-    .optional()
-    .catch(undefined),
-  meta: z
-    .object({ page: z.number(), totalPages: z.number() })
-    .or(z.object({ cursor: z.string() }))
-    .optional()
-    .catch(undefined),
-})
+const Named = z.string().min(1)
+const Before = z.object({ page: z.int(), totalPages: z.int() }).refine(({ page, totalPages }) => page < totalPages)
+/** A page that says, in the way of the API that it comes from, that more pages follow. */
+const PageBeforeOthers = z.union([
+  z.object({ has_more: z.literal(true) }),
+  z.object({ next_page: Named }),
+  z.object({ cursors: z.object({ next: Named }) }),
+  z.object({ meta: z.object({ cursor: Named }).or(Before) }),
+])
 
-/** Whether a page says, in the way of the API that it comes from, that more pages follow. */
 function saysMore(line: Buffer): boolean {
   const text = line.toString()
-  const page = MAY_SAY_MORE.test(text) ? Page.safeParse(jsonIfAny(text)).data : undefined
-  if (page === undefined) return false
-  const { has_more = false, next_page = '', cursors: { next = '' } = {}, meta } = page
-  const isBeforeLast = meta !== undefined && (!('page' in meta) || meta.page < meta.totalPages)
-  return has_more || next_page !== '' || next !== '' || isBeforeLast
+  return MAY_SAY_MORE.test(text) && PageBeforeOthers.safeParse(jsonIfAny(text)).success
 }
 
 const TOO_LONG_LINE = Buffer.concat([TOO_LONG, LINE_END])
@@ -139,7 +130,8 @@ async function* wholeLines(chunks: AsyncIterable<Buffer>, shape: LineShape): Asy
     }
   }
   for (const last of pieces.rest()) {
-    shape.isCut = jsonIfAny(last.toString()) === undefined
+    const text = last.toString().trim()
+    shape.isCut = text !== '' && jsonIfAny(text) === undefined
     yield Buffer.concat([last, LINE_END])
   }
 }

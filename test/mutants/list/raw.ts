@@ -422,8 +422,8 @@ export const raw: Mutant[] = [
     name: 'line-that-is-still-written-stops-the-build',
     promise: 'A last line without its line end only warns.',
     file: 'pipeline/dataset/quality.ts',
-    find: '(isCut({ source, file }) ? 1 : 0)',
-    replace: '0',
+    find: 'Number(records) - cut.length',
+    replace: 'Number(records)',
     tests: ['test/raw/pages.test.ts'],
   },
   {
