@@ -26,6 +26,7 @@ export function recordFields(group: InputGroup) {
     completion_tokens: record.completion_tokens.sql,
     has_prompt_tokens: record.prompt_tokens.exists,
     has_completion_tokens: record.completion_tokens.exists,
+    bucket: (columns: Columns) => bucket(record, columns),
     request_id: textOrNull(record.request_id?.sql),
     visibility: textOrNull(record.visibility?.sql),
     api_key_hash: record.api_key_hash?.sql ?? (() => 'NULL::VARCHAR'),
@@ -48,6 +49,12 @@ function model(group: InputGroup, { model_permaslug }: UsageRecord, columns: Col
   const own = model_permaslug.sql(columns)
   if (group.source.model === undefined) return own
   return `CASE WHEN ${model_permaslug.exists(columns)} THEN ${own} ELSE ${columns.setting('model')} END`
+}
+
+/** The bucket that a record sums; NULL for a record of anything else. */
+function bucket({ bucket_end, bucket_of }: UsageRecord, columns: Columns): string {
+  if (bucket_end === undefined || bucket_of === undefined) return 'NULL::STRUCT(end_us BIGINT, parts VARCHAR)'
+  return `{'end_us': ${bucket_end.sql(columns)}, 'parts': ${bucket_of.sql(columns)}}`
 }
 
 function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Columns): string {

@@ -1,7 +1,7 @@
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { NoteKind, PartsDisagreement } from './schemas/schema.ts'
 
-/** Why a record cannot be used (DESIGN.md §6). */
+/** Why a record cannot be used (DESIGN.md §6). `overlapping_bucket`: a wider bucket of the source has its usage too. */
 export const REJECT_REASONS = [
   'malformed_record',
   'unreadable_document',
@@ -9,6 +9,7 @@ export const REJECT_REASONS = [
   'invalid_token_count',
   'invalid_model',
   'invalid_visibility',
+  'overlapping_bucket',
 ] as const
 export type RejectReason = (typeof REJECT_REASONS)[number]
 

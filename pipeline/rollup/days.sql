@@ -107,9 +107,9 @@ WHERE source = getvariable('source') AND model IS DISTINCT FROM winner
 -- name: settle_ties
 -- Takes the winners out of the surplus, and puts the previous ones back.
 INSERT INTO state_surplus
-SELECT getvariable('source'), day_number, winner, NULL, NULL, NULL, -records, 0, -tokens, 0, 0, NULL, NULL FROM core_winners
+SELECT getvariable('source'), day_number, winner, NULL, NULL, NULL, -records, 0, -tokens, 0, 0, NULL, NULL, NULL FROM core_winners
 UNION ALL
-SELECT getvariable('source'), day_number, previous, NULL, NULL, NULL, records, 0, tokens, 0, 0, NULL, NULL
+SELECT getvariable('source'), day_number, previous, NULL, NULL, NULL, records, 0, tokens, 0, 0, NULL, NULL, NULL
 FROM core_winners
 WHERE previous IS NOT NULL
 

@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { z } from 'zod'
 import type { Database } from '../base/database.ts'
 import { jsonIfAny } from '../base/json.ts'
+import { counted } from '../base/numbers.ts'
 import type { UsageSource } from '../raw/engine.ts'
 import type { ReadingNote } from '../raw/records.ts'
 import type { NoteKind } from '../raw/schemas/schema.ts'
@@ -37,6 +38,25 @@ export async function reportIds(database: Database, { name }: UsageSource, reque
   request.onNoRequestIds({ source: name, ...without })
 }
 
+/** Reports buckets that overlap others, with the files that have them: of the records alone, none is wrong. */
+export async function reportOverlapping(
+  database: Database,
+  source: UsageSource,
+  request: RollupRequest,
+): Promise<void> {
+  type Row = { date: string; records: bigint; files: string[] }
+  const dates = await database.rows<Row>('result/overlapping')
+  const [first] = dates
+  if (first === undefined) return
+  const records = recordsOf(dates)
+  const more = dates.length > 1 ? ` and on ${counted(dates.length - 1, 'more date')}` : ''
+  request.onNotice(
+    `source ${JSON.stringify(source.name)}: ${counted(records, 'record')} of buckets were rejected as overlapping_bucket, because ` +
+      `wider buckets of the same model have their usage too: on ${first.date} in ${list(first.files)}${more}; keep exports of one ` +
+      'bucket width',
+  )
+}
+
 type NoteCounts = Pick<ReadingNote, 'name' | 'records' | 'tokens'>
 
 const SENTENCES: Record<NoteKind, (notes: readonly NoteCounts[]) => string> = {
@@ -70,7 +90,7 @@ function listed(names: string): string[] {
   return (list.data ?? []).map((name) => JSON.stringify(name))
 }
 
-function recordsOf(notes: readonly NoteCounts[]): bigint {
+function recordsOf(notes: readonly Pick<NoteCounts, 'records'>[]): bigint {
   return notes.reduce((sum, { records }) => sum + records, 0n)
 }
 

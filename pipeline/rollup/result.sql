@@ -108,6 +108,23 @@ SELECT
 -- How many duplicates differ from the record that was kept.
 SELECT coalesce(sum(conflicting_records), 0)::BIGINT AS records FROM state_surplus WHERE source = getvariable('source')
 
+-- name: overlapping
+-- Rejected records of buckets by date, and the files that have records of the date: which of them overlap.
+SELECT
+  strftime(DATE '1970-01-01' + day_number::INTEGER, '%Y-%m-%d') AS date,
+  sum(records)::BIGINT AS records,
+  (
+    SELECT list(DISTINCT name ORDER BY name)
+    FROM core_source_sums
+    JOIN state_files USING (file_id)
+    WHERE core_source_sums.day_number = state_surplus.day_number
+  ) AS files
+FROM state_surplus
+WHERE source = getvariable('source') AND reason = 'overlapping_bucket'
+  AND day_number >= getvariable('open_day') AND NOT is_misdated(day_number)
+GROUP BY day_number
+ORDER BY date
+
 -- name: rejected_files
 -- For the maintainer. Records of misdated days have the first and the last of these days.
 WITH rejected AS (

@@ -11,7 +11,7 @@ import { slugProblem } from '../raw/slug.ts'
 import type { Source, Sources } from '../raw/sources.ts'
 import { contributorsOf, selectParties } from './contributors.ts'
 import type { RollupRequest } from './engine.ts'
-import { reportNotes } from './notes.ts'
+import { reportNotes, reportOverlapping } from './notes.ts'
 import { hasOldCounts, type Reader } from './reading.ts'
 
 /** Looks up each model name of the source in the registry, once per name. */
@@ -37,6 +37,7 @@ function visibilityOf(slug: string, source: Source | UsageSource, registry: Regi
 /** Adds a source's usage from state and archive to the rollup, and reports what is excluded. */
 export async function deliver(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
+  await reportOverlapping(database, source, request)
   await reportRejectedFiles(database, source, request)
   await reportCompared(database, source, request)
   await reportNotes(database, source, request)

@@ -57,6 +57,9 @@ ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS
 
 ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS contributor BLOB;
 
+-- duplicate, or why else they do not count. NULL for duplicates of earlier versions and of days.
+ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS reason VARCHAR;
+
 -- The days whose repeated records have to be looked for again, those that are archived when they are open again.
 CREATE TABLE IF NOT EXISTS state_touched_days (source VARCHAR, day_number BIGINT);
 

@@ -24,7 +24,7 @@ CREATE OR REPLACE TEMP TABLE core_kept_usage (
   updated_us BIGINT, instant_us BIGINT, day_number BIGINT, model VARCHAR, prompt_tokens BIGINT, completion_tokens BIGINT, request_id VARCHAR,
   visibility VARCHAR, api_key_hash VARCHAR, cost_usd DECIMAL(18, 9), is_byok BOOLEAN, is_charge_misread BOOLEAN,
   parts STRUCT(input BIGINT, cache_read BIGINT, cache_write BIGINT, reasoning BIGINT, audio BIGINT, total BIGINT),
-  contributor BLOB
+  bucket STRUCT(end_us BIGINT, parts VARCHAR), contributor BLOB
 )
 
 -- name: read_kept
@@ -51,7 +51,7 @@ CREATE OR REPLACE TEMP VIEW core_ids AS SELECT day_number, request_id FROM core_
 CREATE OR REPLACE TEMP VIEW core_identified_usage AS
 SELECT
   updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
-  cost_usd, is_byok, is_charge_misread, parts, NULL::BLOB AS contributor, contributor AS contributor_text
+  cost_usd, is_byok, is_charge_misread, parts, bucket, NULL::BLOB AS contributor, contributor AS contributor_text
 FROM core_usage
 WHERE reject_reason IS NULL AND request_id IS NOT NULL
 UNION ALL
@@ -67,7 +67,7 @@ CREATE OR REPLACE TEMP VIEW core_identified_usage AS SELECT *, NULL::VARCHAR AS 
 CREATE OR REPLACE TEMP VIEW core_candidates AS
 SELECT
   updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
-  cost_usd, is_byok, is_charge_misread, parts, NULL::BLOB AS contributor, contributor AS contributor_text, reject_reason
+  cost_usd, is_byok, is_charge_misread, parts, bucket, NULL::BLOB AS contributor, contributor AS contributor_text, reject_reason
 FROM core_usage
 UNION ALL
 SELECT *, NULL, NULL FROM core_kept_usage WHERE hash(request_id) IN (SELECT id_hash FROM core_repeated_ids)
@@ -103,6 +103,65 @@ COPY (
   WHERE getvariable('reads_whole_files') OR day_number BETWEEN $first_day AND $last_day
 ) TO $path (FORMAT parquet, ROW_GROUP_SIZE 20480)
 
+-- name: create_overlapping
+-- The records that only repeat what a wider bucket has; filled for sources of buckets.
+CREATE OR REPLACE TEMP TABLE core_overlapping (day_number BIGINT, request_id VARCHAR)
+
+-- name: find_overlapping
+-- Buckets of one day and model that overlap in time, unless both name another value of something that they are sums of.
+-- The widest stays, and of those the first. `key` is what two kinds of records both name, so that they are joined by it.
+INSERT INTO core_overlapping
+WITH bucket AS (
+  SELECT DISTINCT
+    day_number,
+    request_id,
+    model_permaslug,
+    instant_us AS start_us,
+    bucket.end_us AS end_us,
+    from_json(bucket.parts, '["VARCHAR"]') AS names,
+    list_transform(names, lambda name: name IS NOT NULL) AS named
+  FROM read_parquet($candidates, hive_partitioning = false)
+  JOIN core_models USING (model)
+  WHERE bucket.end_us > instant_us AND is_valid AND reject_reason IS NULL
+    AND day_number IN (SELECT day_number FROM core_touched_days)
+),
+-- Most exports have none that overlap, and many records.
+suspect AS (
+  SELECT day_number, model_permaslug
+  FROM (
+    SELECT
+      day_number, model_permaslug, start_us,
+      max(end_us) OVER (
+        PARTITION BY day_number, model_permaslug
+        ORDER BY start_us, end_us DESC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS latest_end_us
+    FROM (SELECT DISTINCT day_number, model_permaslug, start_us, end_us FROM bucket)
+  )
+  GROUP BY ALL
+  HAVING bool_or(start_us < latest_end_us)
+),
+keyed AS (
+  SELECT
+    bucket.*,
+    other.named AS other_named,
+    list_transform(names, lambda name, position: CASE WHEN other.named[position] THEN name END) AS key
+  FROM bucket
+  JOIN (SELECT DISTINCT day_number, model_permaslug, named FROM bucket SEMI JOIN suspect USING (day_number, model_permaslug))
+    AS other USING (day_number, model_permaslug)
+)
+SELECT DISTINCT day_number, request_id
+FROM keyed AS narrow
+SEMI JOIN keyed AS wide
+  ON narrow.day_number = wide.day_number
+  AND narrow.model_permaslug = wide.model_permaslug
+  AND narrow.named = wide.other_named
+  AND narrow.other_named = wide.named
+  AND narrow.key = wide.key
+  AND narrow.start_us < wide.end_us
+  AND wide.start_us < narrow.end_us
+  AND (wide.end_us - wide.start_us, narrow.start_us) > (narrow.end_us - narrow.start_us, wide.start_us)
+
 -- name: sum
 -- Whole records decide, not the hashes of their ids. Sums are written as text, for Parquet has no integer of 128 bits.
 COPY (
@@ -123,7 +182,8 @@ COPY (
       row_number() OVER best_first AS position,
       row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok)
         AS content,
-      first_value(content) OVER best_first AS best_content
+      first_value(content) OVER best_first AS best_content,
+      (day_number, request_id) IN (FROM core_overlapping) AS is_overlapping
     FROM candidate
     WINDOW best_first AS (
       PARTITION BY day_number, request_id
@@ -147,9 +207,10 @@ COPY (
     sum(cost_usd) AS cost_usd,
     count(*) FILTER (is_charge_misread) AS misread_charges,
     sum_of_parts(parts, prompt_tokens + completion_tokens)::VARCHAR AS parts,
-    contributor
+    contributor,
+    CASE WHEN position > 1 THEN 'duplicate' ELSE 'overlapping_bucket' END AS reason
   FROM copy
-  WHERE position > 1
+  WHERE position > 1 OR is_overlapping
   GROUP BY ALL
 ) TO $path (FORMAT parquet)
 

@@ -4,9 +4,10 @@ import { counted } from '../base/numbers.ts'
 import { readStatement } from '../base/statements.ts'
 import { type GroupedFile, regroup } from '../raw/files/group.ts'
 import { defineRepeatedUsage, defineUsage } from '../raw/ingest.ts'
+import { sumsBuckets } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
-import { writeRepeated } from './repeated-ids.ts'
+import { writeAll, writeRepeated } from './repeated-ids.ts'
 import { HASHES_IN_MEMORY, IDS_PER_SUM, RECORDS_PER_BATCH } from './surplus-sizes.ts'
 
 /** The records with a request id that a file has on a day to compare. */
@@ -121,17 +122,20 @@ interface Repeated {
 }
 
 async function findRepeated(compared: Compared, batch: Batch, name: string): Promise<Repeated> {
-  const { database, scratchFolder } = compared
+  const { database, scratchFolder, source } = compared
   const path = join(scratchFolder, name)
   const range = await defineBatch(compared, batch, IDS)
   const isLarge = batch.records > HASHES_IN_MEMORY
   const hashes = await database[isLarge ? 'streamNumbers' : 'numbers']('surplus/id_hashes', range)
-  return { batch, path, ids: await writeRepeated(hashes, Number(batch.records), path) }
+  const ids = sumsBuckets(source)
+    ? await writeAll(hashes, path)
+    : await writeRepeated(hashes, Number(batch.records), path)
+  return { batch, path, ids }
 }
 
 /** Writes what the copies with repeated ids of several batches counted too much into the file `path`. */
 async function sumSurplus(compared: Compared, repeated: readonly Repeated[], path: string): Promise<void> {
-  const { database, scratchFolder } = compared
+  const { database, scratchFolder, source } = compared
   await database.setVariable(
     'repeated_ids',
     repeated.map((each) => each.path),
@@ -140,6 +144,8 @@ async function sumSurplus(compared: Compared, repeated: readonly Repeated[], pat
   const candidates = join(scratchFolder, 'candidates.parquet')
   const range = await defineBatch(compared, joined(repeated.map(({ batch }) => batch)), CANDIDATES)
   await database.run('surplus/find_candidates', { ...range, path: candidates })
+  await database.run('surplus/create_overlapping')
+  if (sumsBuckets(source)) await database.run('surplus/find_overlapping', { candidates })
   await database.run('surplus/sum', { candidates, path })
 }
 

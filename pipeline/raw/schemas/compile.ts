@@ -29,6 +29,7 @@ import {
   joined,
   type Kind,
   keyHash,
+  listed,
   not,
   onlyWhere,
   optional,
@@ -87,13 +88,14 @@ export function compile(mapping: Mapping, own: Own = { where: {}, named: [] }): 
     completion_tokens,
     ...othersOf(mapping),
     ...(wheres.length > 0 && { is_left_out: optional(isLeftOut(wheres, chosen)) }),
+    ...bucketOf(mapping),
   }
   const asked = [...own.named, ...[own.where].flat().flatMap((tests) => Object.keys(tests).map((path) => [path]))]
   return {
     reading,
     record,
     ...checks,
-    notes: { ...notes, ...overMidnight(mapping, record) },
+    notes: { ...notes, ...overMidnight(record) },
     required,
     named: asked.map((paths) => paths.flatMap((path) => placeOf(path).columns)),
     unread,
@@ -110,13 +112,28 @@ function timeOf(time: Mapping['timestamp']): Expression<'instant'> {
   return alternatives.reduceRight((fallback, preferred) => first(preferred, fallback))
 }
 
-function overMidnight(
-  { bucket_end }: Mapping,
-  { timestamp, prompt_tokens, completion_tokens }: UsageRecord,
-): Schema['notes'] {
+function overMidnight({ timestamp, bucket_end, prompt_tokens, completion_tokens }: UsageRecord): Schema['notes'] {
   if (bucket_end === undefined) return {}
   const tokens = plus(prompt_tokens, [completion_tokens])
-  return { over_midnight: { name: afterDay(timestamp, timeOf(bucket_end)), tokens } }
+  return { over_midnight: { name: afterDay(timestamp, bucket_end), tokens } }
+}
+
+/** When a bucket ends, and the parts of its id that are neither a time nor the model. */
+function bucketOf({ timestamp, bucket_end, model_permaslug, request_id }: Mapping): Partial<UsageRecord> {
+  if (bucket_end === undefined || request_id === undefined || isPaths(request_id)) return {}
+  const others = new Set([timestamp, bucket_end, model_permaslug].flatMap(pathsIn))
+  const parts = [...request_id.of, ...request_id.with].filter(
+    (paths) => ![paths].flat().some((path) => others.has(path)),
+  )
+  return {
+    bucket_end: optional(timeOf(bucket_end)),
+    bucket_of: optional(listed(parts.map((paths) => fromPaths(text, paths)))),
+  }
+}
+
+/** The paths of a time or a model. */
+function pathsIn(value: Mapping['timestamp'] | Mapping['model_permaslug']): string[] {
+  return [value].flat().flatMap((each) => (typeof each === 'string' ? each : [each.path].flat()))
 }
 
 function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {

@@ -360,6 +360,13 @@ export function joined(
   })
 }
 
+/** Several texts as a JSON list, with null for each that is empty. */
+export function listed(texts: readonly Expression<'text'>[]): Expression<'text'> {
+  return combine('text', texts, (columns) => {
+    return `to_json([${texts.map((each) => `nullif(${each.sql(columns)}, '')`).join(', ')}])::VARCHAR`
+  })
+}
+
 export function combine<K extends Kind>(
   kind: K,
   parts: readonly Expression[],

@@ -113,6 +113,11 @@ export function readsContributor(source: Mapped): boolean {
   return source.contributors === undefined && schemaOf(source).record.contributor !== undefined
 }
 
+/** Whether the records of a source are sums of buckets of time, which may overlap. */
+export function sumsBuckets(source: Mapped): boolean {
+  return schemaOf(source).record.bucket_end !== undefined
+}
+
 /** Whether the contributors that are read are end users, as callers sent them. A column that the source names has customers. */
 export function namesEndUsers({ schema, columns = {} }: Pick<Mapped, 'schema'> & Partial<Mapped>): boolean {
   if (CONTRIBUTOR in columns || schema === 'rollup-files') return false

@@ -47,6 +47,9 @@ export interface UsageRecord {
   is_byok?: Expression<'flag'>
   /** When the record was last written. Of duplicates the latest is kept (DESIGN.md §6.7). */
   updated_at?: Expression<'instant'>
+  /** When the bucket ends that the record sums, and what else it is a sum of. */
+  bucket_end?: Expression<'instant'>
+  bucket_of?: Expression<'text'>
   /** Whether no provider served the record or it repeats others. It is left out and counted (DESIGN.md §6.12). */
   is_left_out?: Expression<'condition'>
 }

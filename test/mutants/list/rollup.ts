@@ -26,6 +26,38 @@ export const rollup: Mutant[] = [
     tests: ['test/spec/ranking/decisions.test.ts'],
   },
   {
+    name: 'narrow-bucket-counts',
+    promise: 'Of buckets that overlap the widest counts.',
+    file: 'pipeline/rollup/surplus.sql',
+    find: '> (narrow.end_us - narrow.start_us, wide.start_us)',
+    replace: '< (narrow.end_us - narrow.start_us, wide.start_us)',
+    tests: ['test/rollup/overlapping-buckets.test.ts'],
+  },
+  {
+    name: 'buckets-that-touch',
+    promise: 'Buckets of which one ends when the other begins do not overlap.',
+    file: 'pipeline/rollup/surplus.sql',
+    find: 'AND narrow.start_us < wide.end_us',
+    replace: 'AND narrow.start_us <= wide.end_us',
+    tests: ['test/rollup/overlapping-buckets.test.ts'],
+  },
+  {
+    name: 'buckets-of-all-projects',
+    promise: 'Buckets of different projects do not overlap.',
+    file: 'pipeline/rollup/surplus.sql',
+    find: 'AND narrow.key = wide.key',
+    replace: 'AND narrow.key IS NOT NULL',
+    tests: ['test/rollup/overlapping-buckets.test.ts'],
+  },
+  {
+    name: 'buckets-of-one-file',
+    promise: 'Buckets of which none is delivered twice are compared with each other.',
+    file: 'pipeline/rollup/surplus.ts',
+    find: 'if (sumsBuckets(source)) await database.run',
+    replace: 'if (sumsBuckets(source) && repeated.length > 1) await database.run',
+    tests: ['test/rollup/overlapping-buckets.test.ts'],
+  },
+  {
     name: 'days-of-two-batches',
     promise:
       'Duplicates of a date are subtracted once, also if its files have records of dates that are compared later.',

@@ -186,7 +186,12 @@ it('names buckets that end after the day on which they begin', async () => {
   }
   const midnight = Date.parse('2026-06-01T00:00:00Z') / 1000
   const workspace = await workspaceOf({
-    'openai-usage': [page(midnight, 24), page(midnight + 3600, 24), page(midnight + 86_400, 48), page(midnight, 1)],
+    'openai-usage': [
+      page(midnight, 1),
+      page(midnight + 3600, 24),
+      page(midnight + 86_400, 48),
+      page(midnight + 259_200, 24),
+    ],
   })
   const { stderr } = await buildOutput(workspace, AS_OF)
   expect(stderr).toContain(
