@@ -37,6 +37,7 @@ import { reportNoCustomers } from './dataset/disclosure.ts'
 import { firstDates } from './dataset/first-dates.ts'
 import { refuseNewReading } from './dataset/new-reading.ts'
 import { refuseOldCounts } from './dataset/old-counts.ts'
+import { checkNote, isPair, judgePairs, rememberPairs } from './dataset/overlapping-sources.ts'
 import { checkWithheldShare, describeUnknown, measureShare, type PublishedShare } from './dataset/published-share.ts'
 import { Account, type SourceWithoutIds } from './dataset/quality.ts'
 import { type Ranking, type RankingRule, rank } from './dataset/rank.ts'
@@ -172,7 +173,10 @@ export async function build(
   }
   const { dataDir } = config
   const accepted = readAccepted(accept)
-  const explanation = { reason, note: note === undefined ? null : readNote('--note', note) }
+  checkNote(accepted, note)
+  const text = note === undefined ? undefined : readNote('--note', note)
+  const isOfPair = accepted.some(isPair)
+  const explanation = { reason, note: (isOfPair ? undefined : text) ?? null, noteOfPairs: isOfPair ? text : undefined }
   const signing = await openSigning(config, { at: toTimestamp(asOf), signal: effects.signal, accepted, rotateWith })
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
@@ -354,13 +358,14 @@ async function release(
     sources: Sources
     accepted: readonly Acceptable[]
     dryRun: boolean
-    explanation: Pick<BuildOptions, 'reason'> & Pick<Explanation, 'note'>
+    explanation: Pick<BuildOptions, 'reason'> & Pick<Explanation, 'note'> & { noteOfPairs: string | undefined }
   },
   database: Database,
   effects: Effects,
 ): Promise<BuildSummary> {
   const { ranking, findings } = draft
-  const { chain, folder, sources, accepted, dryRun, explanation } = options
+  const { chain, folder, sources, accepted, dryRun } = options
+  const { noteOfPairs, ...explanation } = options.explanation
   const { index } = chain
   const path = (name: ReleaseName) => join(folder.publicDir, releasePath(name))
   const latest = currentEntry(index)
@@ -389,7 +394,8 @@ async function release(
     )
   }
   const published = current === undefined ? [] : await warningsOf(current, path(current.release), folder.dataDir)
-  checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
+  const pairs = await judgePairs(findings, { dataDir: folder.dataDir, accepted, note: noteOfPairs })
+  checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published, pairs: pairs.fresh })
   const known = current === undefined ? [] : await unreadableIn(current.release, folder.dataDir)
   checkReadable(draft.account.unreadable, { accepted, published: known })
   const started = chain.replaced.length > 0 && {
@@ -417,6 +423,7 @@ async function release(
     reportStart(chain, effects)
     return { ...summarize('would_release', draft.manifest, draft, path(draft.manifest.release)), ...changes, ...news }
   }
+  await rememberPairs(folder.dataDir, pairs.remembered, effects.files)
   const manifest = await publishRelease(draft, { changed, chain, before, folder, retention }, database, effects)
   reportStart(chain, effects)
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }

@@ -5,6 +5,7 @@ import type { PipelineConfig } from '../base/config.ts'
 import { ifAny, isInside, lstatIfAny, namesIn, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { jsonIfAny, withoutMark } from '../base/json.ts'
 import { CATALOGUE_FILE } from '../contract/embeddings-catalogue.ts'
+import { OVERLAPS_FILE } from '../dataset/overlapping-sources.ts'
 import { TRIAL_FILE } from '../deposit/state.ts'
 import { PREVIOUS_CHAINS_FOLDER } from '../publication/chosen-chain.ts'
 import { DEPOSITS_FILE } from '../release/deposits.ts'
@@ -19,6 +20,7 @@ const KEPT_OF_DATA = [
   'publisher.json',
   CATALOGUE_FILE,
   DEPOSITS_FILE,
+  OVERLAPS_FILE,
   TRIAL_FILE,
 ]
 

@@ -21,6 +21,7 @@ export const SANITY_CHECKS = [
   'missing_date',
   'silent_source',
   'uncounted_source',
+  'overlapping_sources',
   'token_parts_disagree',
 ] as const
 

@@ -28,7 +28,8 @@ async function workspaceOf(files: Record<string, unknown>, schema = 'openai-usag
 async function resultOf(workspace: Workspace, asOf: string = AS_OF[0]) {
   const { records } = await buildIn(workspace, asOf)
   const rows = rowsOf(await publishedCsv(workspace)).map((row) => row.split(' ').at(-1))
-  return { rejected: records.rejected.overlapping_bucket ?? 0, duplicates: records.duplicates, rows }
+  const { overlapping_bucket: rejected = 0 } = records.rejected
+  return { rejected, duplicates: records.duplicates, rows }
 }
 
 it('a day and its hours stop the build, which names the files', async () => {
