@@ -132,14 +132,14 @@ export class Database {
     yield* result.yieldRowObjectJs() as AsyncIterable<Row[]>
   }
 
-  /** The 64-bit numbers that a named statement selects, none of them NULL, in pieces of some 2000. */
-  async numbers(name: string, parameters: SqlParameters = {}): Promise<Iterable<BigUint64Array>> {
+  /** The 64-bit numbers that a named statement selects, each with one of 32 bits, none of them NULL, in pieces of some 2000. */
+  async numbers(name: string, parameters: SqlParameters = {}): Promise<Iterable<Numbers>> {
     const result = await this.#guard(() => this.#query(readStatement(name), parameters))
     return Array.from({ length: result.chunkCount }, (_, position) => numbersOf(result.getChunk(position)))
   }
 
   /** The same for more numbers than fit in memory, in a fifth more time. Run no other statement until the last piece. */
-  async *streamNumbers(name: string, parameters: SqlParameters = {}): AsyncIterable<BigUint64Array> {
+  async *streamNumbers(name: string, parameters: SqlParameters = {}): AsyncIterable<Numbers> {
     const result = await this.#stream(name, parameters)
     for (
       let chunk = await result.fetchChunk();
@@ -287,10 +287,17 @@ function rowsOf(result: DuckDBMaterializedResult): Record<string, JS>[] {
   return rows
 }
 
-function numbersOf(chunk: DuckDBDataChunk): BigUint64Array {
-  const column = chunk.getColumnVector(0)
-  if ('items' in column && column.items instanceof BigUint64Array) return column.items
-  throw new Error('the first column of the statement is not of UBIGINT')
+export interface Numbers {
+  large: BigUint64Array
+  small: Uint32Array
+}
+
+function numbersOf(chunk: DuckDBDataChunk): Numbers {
+  const [large, small] = [0, 1].map((position) => chunk.getColumnVector(position) as { items?: unknown })
+  if (large?.items instanceof BigUint64Array && small?.items instanceof Uint32Array) {
+    return { large: large.items, small: small.items }
+  }
+  throw new Error('the columns of the statement are not of UBIGINT and UINTEGER')
 }
 
 /** Turns DuckDB's errors about memory and its own file into advice about settings. */

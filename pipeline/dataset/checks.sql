@@ -248,9 +248,18 @@ of_equal_sums AS (
   GROUP BY ALL
   HAVING count(*) >= 3
 ),
+of_equal_ids AS (
+  SELECT
+    source,
+    other_source,
+    format('they share about {:,} of {:,} request ids of {}', arg_max(ids, date), arg_max(of_ids, date), max(date)) AS why
+  FROM core_shared_ids
+  WHERE ids >= 100 AND 100 * ids > of_ids
+  GROUP BY ALL
+),
 found AS (
   SELECT source, other_source, string_agg(why, '; ' ORDER BY why DESC) AS why
-  FROM (FROM of_one_product UNION ALL FROM of_equal_sums)
+  FROM (FROM of_one_product UNION ALL FROM of_equal_sums UNION ALL FROM of_equal_ids)
   GROUP BY ALL
 )
 SELECT

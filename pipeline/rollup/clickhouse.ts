@@ -68,6 +68,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
     async rollup(request) {
       const { database, archive, kept, rejectsFolder, files, choice } = options
       await database.run('result/create_rollup')
+      await database.run('result/create_shared_ids')
       await database.run('disclosure/create_contributions')
       await openState(database)
       await forgetUnlistedSources(request, options)

@@ -73,6 +73,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         await setBound(database, options.boundKey)
         await assertBalanced(database, request.sources)
       }
+      await database.run('surplus/create_shared')
       await reportShared(database, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)

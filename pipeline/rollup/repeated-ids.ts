@@ -4,14 +4,6 @@ import { open } from 'node:fs/promises'
 const BITS_PER_HASH = 16
 const [LEAST_BITS, MOST_BITS] = [2 ** 10, 2 ** 30]
 
-/** Writes all hashes, as if each occurred a second time. */
-export async function writeAll(
-  pieces: Iterable<BigUint64Array> | AsyncIterable<BigUint64Array>,
-  path: string,
-): Promise<number> {
-  return write(pieces, (piece) => piece, path)
-}
-
 /**
  * Writes the hashes that occur a second time into a file, a line for each, and returns how many these are. A few others
  * are among them. DuckDB would take longer to count groups of hashes.
@@ -22,21 +14,13 @@ export async function writeRepeated(
   path: string,
 ): Promise<number> {
   const filter = new HashFilter(hashes)
-  return write(pieces, (piece) => filter.add(piece), path)
-}
-
-async function write(
-  pieces: Iterable<BigUint64Array> | AsyncIterable<BigUint64Array>,
-  choose: (piece: BigUint64Array) => ArrayLike<bigint> & { join(separator: string): string },
-  path: string,
-): Promise<number> {
   const file = await open(path, 'w')
   let count = 0
   try {
     for await (const piece of pieces) {
-      const chosen = choose(piece)
-      if (chosen.length > 0) await file.write(`${chosen.join('\n')}\n`)
-      count += chosen.length
+      const repeated = filter.add(piece)
+      if (repeated.length > 0) await file.write(`${repeated.join('\n')}\n`)
+      count += repeated.length
     }
   } finally {
     await file.close()

@@ -10,6 +10,12 @@ CREATE OR REPLACE TEMP TABLE core_rollup (
   requests BIGINT
 )
 
+-- name: create_shared_ids
+-- Ids that two sources have in common; filled by engines that read ids (surplus.sql).
+CREATE OR REPLACE TEMP TABLE core_shared_ids (
+  source VARCHAR, other_source VARCHAR, date DATE, ids BIGINT, of_ids BIGINT
+)
+
 -- name: models
 -- Model names of the files and the archive, for the registry to resolve.
 SELECT model FROM core_source_sums WHERE model IS NOT NULL

@@ -193,7 +193,9 @@ async function findDuplicates(
     if (path === undefined) throw new Error(`the records of ${file.name} are neither at hand nor kept`)
     places.set(file.file_id, { kept: path })
   }
-  await findSurplus(update.source, days, places, { database, scratchFolder, request })
+  const opened = new Set<InputFile>(update.compared.fresh)
+  const fresh = new Set([...present].flatMap(([file_id, file]) => (opened.has(file) ? [file_id] : [])))
+  await findSurplus(update.source, days, places, { database, scratchFolder, request, fresh })
 }
 
 async function filesToCompare(database: Database, days: readonly IdentifiedDay[]): Promise<StateFile[]> {

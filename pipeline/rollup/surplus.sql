@@ -37,13 +37,13 @@ WHERE day_number BETWEEN $first_day AND $last_day
 -- Of the files at hand and of what is kept of missing files, only what tells whether an id occurs twice. Rejected records
 -- are in it too: to know those would take as long as the rest, and they only add candidates.
 CREATE OR REPLACE TEMP VIEW core_ids AS
-SELECT day_number, request_id FROM core_usage
+SELECT day_number, request_id, (1000000 * input_group + file_index + 1)::UINTEGER AS file_number FROM core_usage
 UNION ALL
-SELECT day_number, request_id FROM core_kept_usage
+SELECT day_number, request_id, 0::UINTEGER FROM core_kept_usage
 
 -- name: kept_ids
 -- The same where no file is at hand.
-CREATE OR REPLACE TEMP VIEW core_ids AS SELECT day_number, request_id FROM core_kept_usage
+CREATE OR REPLACE TEMP VIEW core_ids AS SELECT day_number, request_id, 0::UINTEGER AS file_number FROM core_kept_usage
 
 -- name: identified_usage
 -- The records with a request_id of the files at hand, and those kept of missing files. `contributor` is an id, and
@@ -80,8 +80,16 @@ FROM core_kept_usage
 WHERE hash(request_id) IN (SELECT id_hash FROM core_repeated_ids)
 
 -- name: id_hashes
--- Of the ids of a batch. The day is not in the hash: an id that occurs on two days only adds candidates.
-SELECT hash(request_id) AS id_hash
+-- Of the ids of a batch. The day is not in the hash: an id that occurs on two days only adds candidates. One of $one_in
+-- comes with its file, to be compared with other sources, if it is no short or serial one, which any source may have.
+SELECT
+  hash(request_id) AS id_hash,
+  CASE
+    WHEN (id_hash >> 32) & ($one_in - 1)::UBIGINT = 0 AND strlen(request_id) >= 12
+      AND NOT regexp_full_match(request_id, '[0-9]+')
+    THEN file_number
+    ELSE 0
+  END AS file_number
 FROM core_ids
 WHERE request_id IS NOT NULL AND (getvariable('reads_whole_files') OR day_number BETWEEN $first_day AND $last_day)
 
@@ -213,6 +221,52 @@ COPY (
   WHERE position > 1 OR is_overlapping
   GROUP BY ALL
 ) TO $path (FORMAT parquet)
+
+-- name: find_shared
+-- Ids of new files that files of other sources have, too: as many as the samples stand for.
+INSERT INTO state_shared_ids
+SELECT one.file_id, other.file_id, sum(greatest(one.one_in, other.one_in))::BIGINT
+FROM state_sampled_ids AS one
+JOIN state_sampled_ids AS other USING (id_hash)
+JOIN state_files ON state_files.file_id = other.file_id
+WHERE one.file_id IN (SELECT unnest($file_ids)::INTEGER) AND source <> getvariable('source')
+GROUP BY ALL
+
+-- name: create_shared
+-- Ids that two sources share on a date. Those of two files are as many on each date that both have.
+CREATE OR REPLACE TEMP TABLE core_shared_ids AS
+WITH identified AS (
+  SELECT source, file_id, day_number, sum(identified_records) AS ids
+  FROM state_sums
+  JOIN state_files USING (file_id)
+  WHERE reject_reason IS NULL AND identified_records > 0 AND NOT is_misdated(day_number)
+    AND EXISTS (FROM state_shared_ids)
+  GROUP BY ALL
+),
+day AS (
+  SELECT source, day_number, sum(ids) AS ids FROM identified GROUP BY ALL
+),
+shared AS (
+  SELECT
+    least(one.source, other.source) AS source,
+    greatest(one.source, other.source) AS other_source,
+    day_number,
+    state_shared_ids.ids / count(*) OVER (PARTITION BY one.file_id, other.file_id) AS ids
+  FROM state_shared_ids
+  JOIN identified AS one ON one.file_id = state_shared_ids.file_id
+  JOIN identified AS other USING (day_number)
+  WHERE other.file_id = other_file_id
+)
+SELECT
+  shared.source,
+  other_source,
+  DATE '1970-01-01' + day_number::INTEGER AS date,
+  sum(shared.ids)::BIGINT AS ids,
+  least(any_value(day.ids), any_value(other_day.ids))::BIGINT AS of_ids
+FROM shared
+JOIN day USING (source, day_number)
+JOIN day AS other_day ON other_day.source = other_source AND other_day.day_number = shared.day_number
+GROUP BY ALL
 
 -- name: keep
 -- All batches at once: many small insertions would take several times the memory.

@@ -1,5 +1,5 @@
 /** Two sources that show the same requests stop a build, until somebody says why they do not. */
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { BuildOptions } from '../../pipeline/build.ts'
@@ -37,6 +37,24 @@ async function sums(one: Record<string, number>[], other: Record<string, number>
   }
   const source = (name: string) => ({ name, schema: 'canonical', files: [`${name}.csv`], visibility: 'public' })
   await writeInput(workspace, 'sources.json', { sources: [source('one'), source('other')] })
+  return workspace
+}
+
+const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens,request_id\n'
+
+/** Records of a date, a token each, with these ids. */
+function identified(ids: string[], date = '2025-06-10'): string {
+  return HEADER + ids.map((id) => `${date}T12:00:00Z,m,1,0,${id}\n`).join('')
+}
+
+const ids = (count: number, prefix: string, from = 0) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${String(from + index).padStart(12 - prefix.length, '0')}`)
+
+async function twoSources(files: Record<string, string>): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
+  const source = (name: string) => ({ name, schema: 'canonical', files: [`${name}/*.csv`], visibility: 'public' })
+  await writeInput(workspace, 'sources.json', { sources: [source('one'), source('other')], on_missing: 'remove' })
   return workspace
 }
 
@@ -105,6 +123,42 @@ it('equal sums of the models that hold half of the smaller source stop the build
   ] as const) {
     expect((await build(await sums([...one], [...other]))).outcome).toBe('released')
   }
+})
+
+it('a date of which sources share more than 1 % and at least 100 request ids stops the build', async () => {
+  const shared = (count: number, of: number) => ({
+    'one/a.csv': identified(ids(2 * of, 'x')),
+    'other/a.csv': identified([...ids(count, 'x', 7), ...ids(of - count, 'y')]),
+  })
+  await expect(build(await twoSources(shared(100, 1000)))).rejects.toThrow(
+    '"one" and "other": they share about 100 of 1,000 request ids of 2025-06-10\n',
+  )
+  await expect(build(await twoSources(shared(101, 10_000)))).rejects.toThrow('they share about')
+  for (const files of [shared(99, 1000), shared(100, 10_000)]) {
+    expect((await build(await twoSources(files))).outcome).toBe('released')
+  }
+})
+
+it('short and serial ids are not compared', async () => {
+  for (const same of [ids(300, 'x').map((id) => id.slice(1)), ids(300, '1').map((id) => `${id}0000`)]) {
+    const files = { 'one/a.csv': identified(same), 'other/a.csv': identified(same) }
+    expect((await build(await twoSources(files))).outcome).toBe('released')
+  }
+})
+
+it('ids are compared with those of files that were read before, until one of the files is gone', async () => {
+  const workspace = await twoSources({
+    'one/a.csv': identified(ids(300, 'x')),
+    'one/b.csv': identified(ids(300, 'y'), '2025-06-11'),
+    'other/a.csv': identified(ids(300, 'z')),
+  })
+  expect((await build(workspace)).outcome).toBe('released')
+  await writeInput(workspace, 'other/b.csv', identified(ids(200, 'y'), '2025-06-11'))
+  await expect(build(workspace, AS_OF[1])).rejects.toThrow('200 of 200 request ids of 2025-06-11')
+  await expect(build(workspace, AS_OF[1])).rejects.toThrow('200 of 200 request ids of 2025-06-11')
+  await rm(join(workspace.input, 'other/b.csv'))
+  await writeInput(workspace, 'other/c.csv', identified(ids(200, 'v'), '2025-06-11'))
+  expect((await build(workspace, AS_OF[2])).outcome).toBe('released')
 })
 
 it('the table names each schema once, and only known ones', () => {
