@@ -37,6 +37,7 @@ import {
   listModels,
   MODELS_SHOWN,
 } from './init-questions.ts'
+import { askSameRequests, publishedSchemas } from './init-same-requests.ts'
 import { Interview } from './interview.ts'
 import { table } from './table.ts'
 
@@ -96,7 +97,8 @@ export async function runInit(
     write(`\n${describeDiagnosis(diagnosis, lastDate)}`)
     const isPublishable = await checkPublishable(diagnosis, lastDate, options, interview)
     const keepsPublisher = own !== undefined && !namesPublisher(options)
-    const decisions = await decide(diagnosis, keepsPublisher, options, { interview, write })
+    const before = { keepsPublisher, published: await publishedSchemas(config) }
+    const decisions = await decide(diagnosis, before, options, { interview, write })
     const written = configurationFiles(config, decisions)
     await confirm(written, decisions, { interview, write })
     await writeConfiguration(written, effects)
@@ -182,12 +184,13 @@ function namesPublisher({ publisherName, publisherUrl, contact }: Given): boolea
 
 async function decide(
   { sources, unfit }: Diagnosis,
-  keepsPublisher: boolean,
+  { keepsPublisher, published }: { keepsPublisher: boolean; published: readonly string[] },
   options: InitOptions,
   { interview, write }: Conversation,
 ): Promise<Decisions> {
+  const chosen = await askSameRequests(sources, published, { interview, write })
   const settled: DiagnosedSource[] = []
-  for (const source of sources) settled.push({ ...source, entry: await askSettings(source, interview) })
+  for (const source of chosen) settled.push({ ...source, entry: await askSettings(source, interview) })
   await askSampled(settled, options, interview)
   await askBroken(unfit, options, interview)
   const maxRejectedShare = await askRejected(settled, options, interview)

@@ -11,12 +11,14 @@ import { realFiles } from '../../pipeline/base/files.ts'
 import { type BuildOptions, type BuildSummary, build } from '../../pipeline/build.ts'
 import { LatestPointer } from '../../pipeline/contract/manifest.ts'
 import type { Table } from '../../pipeline/contract/tables.ts'
+import { OVERLAPS_FILE } from '../../pipeline/dataset/overlapping-sources.ts'
 import { type WithdrawOptions, type WithdrawSummary, withdraw } from '../../pipeline/publication/withdraw.ts'
 import {
   type WithdrawDatesOptions,
   type WithdrawDatesSummary,
   withdrawDates,
 } from '../../pipeline/publication/withdraw-dates.ts'
+import { SAME_REQUESTS } from '../../pipeline/raw/schemas/same-requests.ts'
 import { type OracleRow, type RegistryModel, toCsv } from './oracle.ts'
 import { writePublisher } from './publisher.ts'
 import { COLUMNS, type FileRecord, writeRecords } from './records.ts'
@@ -91,6 +93,14 @@ export async function buildIn(
   const now = () => new Date('2026-11-20T00:12:00.987Z')
   const { signal } = new AbortController()
   return build({ ...config, threads: 1 }, { now, report: () => {}, signal, files: realFiles, ...effects }, options)
+}
+
+/** Accepts that sources named like their schemas show the same requests. */
+export async function acceptSameRequests({ dataDir }: Workspace): Promise<void> {
+  const pairs = SAME_REQUESTS.flatMap((names) =>
+    names.flatMap((one) => names.map((other) => ({ sources: [one, other], note: 'A test.' }))),
+  )
+  await writeFile(join(dataDir, OVERLAPS_FILE), JSON.stringify(pairs))
 }
 
 /** Withdraws a release in process. */
