@@ -18,7 +18,6 @@ import {
   type WithdrawDatesSummary,
   withdrawDates,
 } from '../../pipeline/publication/withdraw-dates.ts'
-import { SAME_REQUESTS } from '../../pipeline/raw/schemas/same-requests.ts'
 import { type OracleRow, type RegistryModel, toCsv } from './oracle.ts'
 import { writePublisher } from './publisher.ts'
 import { COLUMNS, type FileRecord, writeRecords } from './records.ts'
@@ -95,11 +94,9 @@ export async function buildIn(
   return build({ ...config, threads: 1 }, { now, report: () => {}, signal, files: realFiles, ...effects }, options)
 }
 
-/** Accepts that sources named like their schemas show the same requests. */
-export async function acceptSameRequests({ dataDir }: Workspace): Promise<void> {
-  const pairs = SAME_REQUESTS.flatMap((names) =>
-    names.flatMap((one) => names.map((other) => ({ sources: [one, other], note: 'A test.' }))),
-  )
+/** Accepts that sources show the same requests, whichever of them do. */
+export async function acceptSameRequests({ dataDir }: Workspace, names: readonly string[]): Promise<void> {
+  const pairs = names.flatMap((one) => names.map((other) => ({ sources: [one, other], note: 'A test.' })))
   await writeFile(join(dataDir, OVERLAPS_FILE), JSON.stringify(pairs))
 }
 

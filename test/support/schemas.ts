@@ -5,7 +5,15 @@ import { join } from 'node:path'
 import type { BuildSummary } from '../../pipeline/build.ts'
 import { MAPPINGS } from '../../pipeline/raw/schemas/index.ts'
 import { type RejectedRecord, readRejects } from '../../pipeline/rollup/list-rejects.ts'
-import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from './pipeline.ts'
+import {
+  acceptSameRequests,
+  buildIn,
+  newWorkspace,
+  publishedCsv,
+  rowsOf,
+  type Workspace,
+  writeInput,
+} from './pipeline.ts'
 import { query, sqlText } from './records.ts'
 
 export type LogRecord = Record<string, unknown>
@@ -512,9 +520,10 @@ export async function buildLogs(logs: Log[], asOf = '2025-06-10T12:00:00Z'): Pro
     sources.push({ name, schema, files: [file], visibility: 'public', ...neededSettings(schema), ...settings })
   }
   await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources })
+  const names = sources.map(({ name }) => String(name))
+  await acceptSameRequests(workspace, names)
   const { records } = await buildIn(workspace, asOf, {}, { accept: unreadable(await readdir(workspace.input)) })
   assertCountedOnce(records)
-  const names = sources.map(({ name }) => String(name))
   const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
   const rejects = await Array.fromAsync(readRejects(workspace.dataDir))
   return {

@@ -92,7 +92,7 @@ describe('docs/sources.md', () => {
     const aliases = SCHEMA_NAMES.map((name) => `short ${name},acme/${name}\n`)
     await writeInput(workspace, 'aliases.csv', `alias,model_permaslug\n${aliases.join('')}`)
     await writeInput(workspace, 'sources.json', { aliases: 'aliases.csv', sources })
-    await acceptSameRequests(workspace)
+    await acceptSameRequests(workspace, SCHEMA_NAMES)
     await buildIn(workspace, '2025-06-10T12:00:00Z')
     const rows = SCHEMA_NAMES.map((name) => `2025-06-01 acme/${name} 10`)
     expect(rowsOf(await publishedCsv(workspace))).toEqual(rows.toSorted())
