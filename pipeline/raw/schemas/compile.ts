@@ -131,11 +131,6 @@ function bucketOf({ timestamp, bucket_end, model_permaslug, request_id }: Mappin
   }
 }
 
-/** The paths of a time or a model. */
-function pathsIn(value: Mapping['timestamp'] | Mapping['model_permaslug']): string[] {
-  return [value].flat().flatMap((each) => (typeof each === 'string' ? each : [each.path].flat()))
-}
-
 function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
   if (isPaths(model)) return fromPaths(word, model)
   return withVariant(fromPaths(word, model.path), text(placeOf(model.variant)))
