@@ -84,13 +84,15 @@ CREATE OR REPLACE TEMP MACRO day_in_range(day) AS
 CREATE OR REPLACE TEMP MACRO without_mark(name) AS ltrim(name, chr(65279));
 
 -- Why a record is rejected, if it is. `malformed` is the reason for what is no record.
-CREATE OR REPLACE TEMP MACRO reject_reason(malformed, is_undated, is_left_out, is_miscounted, visibility) AS
+CREATE OR REPLACE TEMP MACRO reject_reason(malformed, is_undated, is_left_out, is_miscounted, is_silent, model, visibility) AS
   CASE
     WHEN malformed IS NOT NULL THEN malformed
     WHEN is_undated THEN 'invalid_timestamp'
     -- No rejection, though it stands here: a record that the schema leaves out is as good as any, and counted apart.
     WHEN is_left_out THEN 'left_out'
     WHEN is_miscounted THEN 'invalid_token_count'
+    -- No rejection either: nothing is lost of it.
+    WHEN is_silent AND coalesce(model, '') = '' THEN 'nothing_used'
     WHEN visibility NOT IN ('public', 'private') THEN 'invalid_visibility'
   END;
 

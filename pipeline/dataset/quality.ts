@@ -13,9 +13,15 @@ import {
 import { PARTS_DISAGREEMENTS } from '../raw/schemas/schema.ts'
 
 /** Reasons whose counts may be published because they reveal nothing private. */
-const PUBLISHED_REASONS: readonly ExclusionReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
+const PUBLISHED_REASONS: readonly ExclusionReason[] = [
+  ...REJECT_REASONS,
+  'left_out',
+  'nothing_used',
+  'duplicate',
+  'archived_date',
+]
 
-const UNREADABLE: readonly ExclusionReason[] = [...REJECT_REASONS, 'left_out', 'duplicate']
+const UNREADABLE: readonly ExclusionReason[] = [...REJECT_REASONS, 'left_out', 'nothing_used', 'duplicate']
 
 /** Withheld usage of a model that the registry does not know. Only the maintainer sees the name. */
 export interface WithheldModel {

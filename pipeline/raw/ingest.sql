@@ -86,12 +86,13 @@ FROM (
 -- The records of all groups of a source, each with the reason to reject it, if any.
 CREATE OR REPLACE TEMP VIEW core_usage AS
 SELECT
-  * EXCLUDE (is_left_out)
+  * EXCLUDE (is_left_out, is_silent)
     REPLACE (
       without_mark(model) AS model, coalesce(cost_usd, 0) AS cost_usd, coalesce(is_byok, false) AS is_byok
     ),
   reject_reason(
-    malformed, instant_us IS NULL, is_left_out, prompt_tokens IS NULL OR completion_tokens IS NULL, visibility
+    malformed, instant_us IS NULL, is_left_out, prompt_tokens IS NULL OR completion_tokens IS NULL, is_silent, model,
+    visibility
   ) AS reject_reason,
   -- No reason to reject: the tokens of such a record are as good as any, and what it cost is not published.
   cost_usd IS NULL OR is_byok IS NULL AS is_charge_misread,
@@ -104,7 +105,7 @@ CREATE OR REPLACE TEMP VIEW core_groups AS
 SELECT
   input_group, file_index, without_mark(model) AS model, visibility, api_key_hash, contributor, parts_disagree, note_kind, note_name,
   records, identified_records, has_prompt_tokens, has_completion_tokens, note_tokens, paths_found,
-  reject_reason(malformed, day IS NULL, is_left_out, is_miscounted, visibility) AS reject_reason,
+  reject_reason(malformed, day IS NULL, is_left_out, is_miscounted, is_silent, model, visibility) AS reject_reason,
   CASE WHEN day IS NOT NULL THEN day_in_range(day) END AS day_number,
   coalesce(is_byok, false) AS is_byok,
   prompt_tokens + completion_tokens AS tokens,

@@ -262,7 +262,8 @@ function foundIn(
   }
 }
 
-const isRead = ({ reject_reason }: MappedRecord) => reject_reason === null || reject_reason === 'left_out'
+const isRead = ({ reject_reason }: MappedRecord) =>
+  reject_reason === null || reject_reason === 'left_out' || reject_reason === 'nothing_used'
 
 /** What tells how the records of a file are read. */
 type Shape = Pick<SourceEntry, 'schema' | 'columns' | 'unnest'>

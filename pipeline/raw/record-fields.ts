@@ -19,6 +19,11 @@ export function recordFields(group: InputGroup) {
   return {
     malformed: (columns: Columns) => malformed(group, record, columns),
     is_left_out: record.is_left_out?.sql ?? (() => 'false'),
+    // Products log failures before they know a model. A log of one's own that has no model has a fault.
+    is_silent: (columns: Columns) => {
+      const [prompt, completion] = [record.prompt_tokens.sql(columns), record.completion_tokens.sql(columns)]
+      return source.schema === 'canonical' ? 'false' : `(${prompt} = 0 AND ${completion} = 0)`
+    },
     instant_us: record.timestamp.sql,
     updated_us: record.updated_at?.sql ?? (() => 'NULL::BIGINT'),
     model: (columns: Columns) => model(group, record, columns),

@@ -15,9 +15,16 @@ export type RejectReason = (typeof REJECT_REASONS)[number]
 
 /**
  * Why a record is excluded from the rollup. `left_out`: its schema says that no provider served it or that it repeats
- * others. `archived_date`: it came after its date was archived.
+ * others. `nothing_used`: it has no model and no tokens. `archived_date`: it came after its date was archived.
  */
-export type ExclusionReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld' | 'archived_date'
+export type ExclusionReason =
+  | RejectReason
+  | 'left_out'
+  | 'nothing_used'
+  | 'duplicate'
+  | 'private'
+  | 'withheld'
+  | 'archived_date'
 
 /** Records excluded for one reason. `date` is undefined if it cannot be read. */
 export interface Excluded {

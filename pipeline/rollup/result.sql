@@ -142,7 +142,7 @@ WITH rejected AS (
   FROM core_source_sums
   JOIN state_files USING (file_id)
   LEFT JOIN core_models ON core_source_sums.model = core_models.model
-  WHERE is_misdated(day_number) OR reject_reason NOT IN ('left_out', 'duplicate') OR NOT is_valid
+  WHERE is_misdated(day_number) OR reject_reason NOT IN ('left_out', 'nothing_used', 'duplicate') OR NOT is_valid
   UNION ALL
   SELECT file, 'invalid_timestamp', day_number, records FROM core_late_usage WHERE is_misdated(day_number)
 )

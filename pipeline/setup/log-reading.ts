@@ -179,7 +179,7 @@ async function describe(
   { days }: Pick<LogReading, 'days'>,
   folder: string,
 ): Promise<Pick<LogReading, 'read' | 'excluded' | 'rejected' | 'disagreeing' | 'ids'>> {
-  const counts = (['duplicate', 'left_out', 'private'] as const).map(
+  const counts = (['duplicate', 'left_out', 'nothing_used', 'private'] as const).map(
     (reason) => [reason, account.records(reason)] as const,
   )
   const excluded = Object.fromEntries(counts.filter(([, records]) => records > 0))

@@ -522,7 +522,12 @@ export async function buildLogs(logs: Log[], asOf = '2025-06-10T12:00:00Z'): Pro
   await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources })
   const names = sources.map(({ name }) => String(name))
   await acceptSameRequests(workspace, names)
-  const { records } = await buildIn(workspace, asOf, {}, { accept: unreadable(await readdir(workspace.input)) })
+  const { records } = await buildIn(
+    workspace,
+    asOf,
+    {},
+    { accept: [...unreadable(await readdir(workspace.input)), 'uncounted_source'] },
+  )
   assertCountedOnce(records)
   const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
   const rejects = await Array.fromAsync(readRejects(workspace.dataDir))

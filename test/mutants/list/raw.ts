@@ -380,7 +380,7 @@ export const raw: Mutant[] = [
   },
   {
     name: 'bucket-without-results-is-a-record',
-    promise: 'In a page, a bucket without its list of results is a malformed record.',
+    promise: 'In a page, a bucket without its list of results is no record.',
     file: 'pipeline/raw/ingest.sql',
     find: " AND json_type(element_0, getvariable('list_1_N')) IS DISTINCT FROM 'ARRAY'",
     replace: '',

@@ -148,7 +148,7 @@ describe('a source without ids', () => {
 })
 
 describe('paths of a source that are in none of its records', () => {
-  const CALL = { at: '2026-06-01T12:00:00Z', model: 'm', usage: { input: 1, output: 2, cache: { read: 3 } } }
+  const CALL = { at: '2026-06-01T12:00:00Z', model: 'gpt-4o', usage: { input: 1, output: 2, cache: { read: 3 } } }
   const COLUMNS = {
     timestamp: 'at',
     model_permaslug: ['model', 'old.model'],

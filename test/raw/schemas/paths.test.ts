@@ -136,7 +136,7 @@ it('a condition of a schema asks the model that the source names', async () => {
   expect((await built({ 'a.ndjson': lines(call) }, settings)).rows).toEqual(['2025-03-01,claude-x,10'])
 })
 
-it('a bucket of a page without its results is no record', async () => {
+it('a bucket of a page without its results makes the page unreadable', async () => {
   const result = { model: 'a/b', input_tokens: 3, output_tokens: 1 }
   const page = {
     data: [
@@ -144,8 +144,8 @@ it('a bucket of a page without its results is no record', async () => {
       { start_time: 1740823200, error: 'timeout' },
     ],
   }
-  const found = await built({ 'a.ndjson': lines(page) }, { schema: 'openai-usage' })
-  expect(found).toMatchObject({ rows: ['2025-03-01,a/b,4'], left_out: 0, rejected: { malformed_record: 1 } })
+  const build = built({ 'a.ndjson': lines(page) }, { schema: 'openai-usage' })
+  await expect(build).rejects.toThrow('unreadable_document')
 })
 
 describe('conditions of a source', () => {

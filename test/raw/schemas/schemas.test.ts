@@ -70,7 +70,7 @@ it('rejects what is no record, compares names as written, and takes a count of n
   }
   // A record of Langfuse has a total too, which is the sum wherever it stands.
   const failed = '2025-06-01 langfuse-observations failed 10'
-  const expected = NAMES.map((name) => `2025-06-01  ${name} 10`)
+  const expected = NAMES.map((name) => `2025-06-01 ${name} 10`)
   const another = `2025-06-01 ANOTHER ${10 * NAMES.length}`
   expect(rows.toSorted()).toEqual([...expected, another, failed].toSorted())
 })
