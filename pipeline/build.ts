@@ -33,9 +33,11 @@ import {
   toWarning,
   type Warning,
 } from './dataset/checks.ts'
+import { reportNoCustomers } from './dataset/disclosure.ts'
 import { firstDates } from './dataset/first-dates.ts'
 import { refuseNewReading } from './dataset/new-reading.ts'
 import { refuseOldCounts } from './dataset/old-counts.ts'
+import { checkNote, isPair, judgePairs, rememberPairs } from './dataset/overlapping-sources.ts'
 import { checkWithheldShare, describeUnknown, measureShare, type PublishedShare } from './dataset/published-share.ts'
 import { Account, type SourceWithoutIds } from './dataset/quality.ts'
 import { type Ranking, type RankingRule, rank } from './dataset/rank.ts'
@@ -49,6 +51,7 @@ import {
   writeQuality,
 } from './dataset/records.ts'
 import { type Restated, restatedBy } from './dataset/restated.ts'
+import { checkReadable, toFindings } from './dataset/unreadable.ts'
 import { type ChosenChain, findChain, keepChain, previewChain } from './publication/chosen-chain.ts'
 import { basisOf, isToldAgain, keepLastBuild, readLastBuild, repeatBuild } from './publication/last-build.ts'
 import { readNewChain } from './publication/new-chain.ts'
@@ -74,7 +77,7 @@ import { readOwnDois } from './release/dois.ts'
 import { type DraftChanges, describeChanges, type Explanation } from './release/draft-changes.ts'
 import { checkNotBefore, currentEntry, standingReleases } from './release/index.ts'
 import { publicHashes } from './release/input-names.ts'
-import { type Input, keepFacts, warningsOf } from './release/inputs.ts'
+import { type Input, keepFacts, unreadableIn, warningsOf } from './release/inputs.ts'
 import { readCoverage } from './release/ledger.ts'
 import type { PreviousRelease } from './release/new-days.ts'
 import type { Ingredients } from './release/provenance.ts'
@@ -170,7 +173,10 @@ export async function build(
   }
   const { dataDir } = config
   const accepted = readAccepted(accept)
-  const explanation = { reason, note: note === undefined ? null : readNote('--note', note) }
+  checkNote(accepted, note)
+  const text = note === undefined ? undefined : readNote('--note', note)
+  const isOfPair = accepted.some(isPair)
+  const explanation = { reason, note: (isOfPair ? undefined : text) ?? null, noteOfPairs: isOfPair ? text : undefined }
   const signing = await openSigning(config, { at: toTimestamp(asOf), signal: effects.signal, accepted, rotateWith })
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
@@ -288,7 +294,9 @@ export async function prepare(
   const share = await measureShare(database, account, lastDate)
   const isMeasured = !synthetic && control.setting === undefined
   const disclosure = isMeasured ? await measureContributors(database, sources, lastDate, effects) : undefined
-  const findings = await findOddities(database, sources.usageSources, account, ruled !== undefined)
+  if (rule.rule !== undefined || disclosure !== undefined) await reportNoCustomers(database, effects.report)
+  const oddities = await findOddities(database, sources.usageSources, account, ruled !== undefined)
+  const findings = [...oddities, ...toFindings(account.unreadable)]
   const warnings = findings.map(toWarning)
   const published_share = share.published
   const quality = { records, published_share, warnings, ...account.detail, outside: outsideDays(ranking) }
@@ -353,13 +361,14 @@ async function release(
     sources: Sources
     accepted: readonly Acceptable[]
     dryRun: boolean
-    explanation: Pick<BuildOptions, 'reason'> & Pick<Explanation, 'note'>
+    explanation: Pick<BuildOptions, 'reason'> & Pick<Explanation, 'note'> & { noteOfPairs: string | undefined }
   },
   database: Database,
   effects: Effects,
 ): Promise<BuildSummary> {
   const { ranking, findings } = draft
-  const { chain, folder, sources, accepted, dryRun, explanation } = options
+  const { chain, folder, sources, accepted, dryRun } = options
+  const { noteOfPairs, ...explanation } = options.explanation
   const { index } = chain
   const path = (name: ReleaseName) => join(folder.publicDir, releasePath(name))
   const latest = currentEntry(index)
@@ -388,7 +397,10 @@ async function release(
     )
   }
   const published = current === undefined ? [] : await warningsOf(current, path(current.release), folder.dataDir)
-  checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published })
+  const pairs = await judgePairs(findings, { dataDir: folder.dataDir, accepted, note: noteOfPairs })
+  checkNothingBlocks(findings, { blocking: sources.blocking, accepted, published, pairs: pairs.fresh })
+  const known = current === undefined ? [] : await unreadableIn(current.release, folder.dataDir)
+  checkReadable(draft.account.unreadable, { accepted, published: known })
   const started = chain.replaced.length > 0 && {
     new_chain: { replaced: [...chain.replaced], kept_in: chain.keptIn ?? null },
   }
@@ -414,6 +426,7 @@ async function release(
     reportStart(chain, effects)
     return { ...summarize('would_release', draft.manifest, draft, path(draft.manifest.release)), ...changes, ...news }
   }
+  await rememberPairs(folder.dataDir, pairs.remembered, effects.files)
   const manifest = await publishRelease(draft, { changed, chain, before, folder, retention }, database, effects)
   reportStart(chain, effects)
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }

@@ -5,13 +5,16 @@ import {
   type DuckDBDataChunk,
   DuckDBInstance,
   type DuckDBMaterializedResult,
+  DuckDBScalarFunction,
   type DuckDBValue,
   type JS,
   JSDuckDBValueConverter,
   listValue,
   structValue,
+  VARCHAR,
   version,
 } from '@duckdb/node-api'
+import { contributorName } from './contributor-name.ts'
 import { isDuckDbError, meaningOf } from './duckdb-errors.ts'
 import { BuildError, CliError, HeldError, reasonOf } from './errors.ts'
 import { commandOf } from './lock-holder.ts'
@@ -65,7 +68,9 @@ export class Database {
   /** Opens the database. Throws `BuildError` if another process has it open, `CliError` if the path has a `?`. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const instance = await createInstance(options)
-    const database = new Database(instance, await instance.connect(), options)
+    const connection = await instance.connect()
+    connection.registerScalarFunction(oneSpelling())
+    const database = new Database(instance, connection, options)
     await database.script('database/settings')
     if (options.memoryLimit !== undefined)
       await database.run('database/set_memory_limit', { memory_limit: options.memoryLimit })
@@ -127,14 +132,14 @@ export class Database {
     yield* result.yieldRowObjectJs() as AsyncIterable<Row[]>
   }
 
-  /** The 64-bit numbers that a named statement selects, none of them NULL, in pieces of some 2000. */
-  async numbers(name: string, parameters: SqlParameters = {}): Promise<Iterable<BigUint64Array>> {
+  /** The 64-bit numbers that a named statement selects, each with one of 32 bits, none of them NULL, in pieces of some 2000. */
+  async numbers(name: string, parameters: SqlParameters = {}): Promise<Iterable<Numbers>> {
     const result = await this.#guard(() => this.#query(readStatement(name), parameters))
     return Array.from({ length: result.chunkCount }, (_, position) => numbersOf(result.getChunk(position)))
   }
 
   /** The same for more numbers than fit in memory, in a fifth more time. Run no other statement until the last piece. */
-  async *streamNumbers(name: string, parameters: SqlParameters = {}): AsyncIterable<BigUint64Array> {
+  async *streamNumbers(name: string, parameters: SqlParameters = {}): AsyncIterable<Numbers> {
     const result = await this.#stream(name, parameters)
     for (
       let chunk = await result.fetchChunk();
@@ -249,6 +254,23 @@ export class Database {
   }
 }
 
+/** `contributorName` as a function of SQL: DuckDB knows NFC and simple letters alone. */
+function oneSpelling(): DuckDBScalarFunction {
+  return DuckDBScalarFunction.create({
+    name: 'one_spelling',
+    parameterTypes: [VARCHAR],
+    returnType: VARCHAR,
+    mainFunction: (_, input, output) => {
+      const texts = input.getColumnVector(0)
+      for (let row = 0; row < input.rowCount; row += 1) {
+        const text = texts.getItem(row)
+        output.setItem(row, typeof text === 'string' ? contributorName(text) : null)
+      }
+      output.flush()
+    },
+  })
+}
+
 /** The rows are in memory already: DuckDB's own function would fetch them by way of another thread. */
 function rowsOf(result: DuckDBMaterializedResult): Record<string, JS>[] {
   const names = result.deduplicatedColumnNames()
@@ -265,10 +287,17 @@ function rowsOf(result: DuckDBMaterializedResult): Record<string, JS>[] {
   return rows
 }
 
-function numbersOf(chunk: DuckDBDataChunk): BigUint64Array {
-  const column = chunk.getColumnVector(0)
-  if ('items' in column && column.items instanceof BigUint64Array) return column.items
-  throw new Error('the first column of the statement is not of UBIGINT')
+export interface Numbers {
+  large: BigUint64Array
+  small: Uint32Array
+}
+
+function numbersOf(chunk: DuckDBDataChunk): Numbers {
+  const [large, small] = [0, 1].map((position) => chunk.getColumnVector(position) as { items?: unknown })
+  if (large?.items instanceof BigUint64Array && small?.items instanceof Uint32Array) {
+    return { large: large.items, small: small.items }
+  }
+  throw new Error('the columns of the statement are not of UBIGINT and UINTEGER')
 }
 
 /** Turns DuckDB's errors about memory and its own file into advice about settings. */

@@ -4,7 +4,7 @@ import { BuildError } from './errors.ts'
 import { type Files, readTextIfAny, replaceFile } from './files.ts'
 
 /** What a key is derived for. Keys of different uses tell nothing about each other. */
-export type KeyUse = 'contributors' | 'dates' | 'inputs' | 'salts'
+export type KeyUse = 'bound' | 'contributors' | 'dates' | 'inputs' | 'salts'
 
 /** A permanent secret in a file, from which keys are derived. The file is written when the first key is asked for. */
 export class Secret {

@@ -134,6 +134,7 @@ function describeTotal({ product_total }: LogReading): [string, string][] {
 const EXCLUDED: Record<string, string> = {
   duplicate: 'duplicate',
   left_out: 'left out by the schema (such as cache hits, failures, steps that repeat others, entries without usage)',
+  nothing_used: 'without a model and without tokens, such as requests that failed',
   private: 'private by their own visibility',
 }
 

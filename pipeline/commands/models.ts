@@ -71,10 +71,11 @@ function unknownRows({ unknown }: UnknownModels): string[][] {
 }
 
 function describeUnknown({ models_file, published_share, unknown }: UnknownModels): string[] {
-  if (models_file === null) return ['no source asks a registry: the sources file itself says which usage is public']
+  if (models_file === null && unknown.length === 0)
+    return ['no source asks a registry: the sources file itself says which usage is public']
   if (unknown.length === 0) return [`${models_file} knows every model that you asked for`]
   return [
-    `${models_file} does not know ${counted(unknown.length, 'model')}; ${describeShare(published_share)}`,
+    `${models_file === null ? 'the sources file names no "models", which would have to list' : `${models_file} does not know`} ${counted(unknown.length, 'model')}; ${describeShare(published_share)}`,
     'add them with --add public or --add private, and their names or a pattern; --add private --all adds the rest',
   ]
 }

@@ -36,6 +36,7 @@ import {
   listModels,
   MODELS_SHOWN,
 } from './init-questions.ts'
+import { askSameRequests, publishedSchemas } from './init-same-requests.ts'
 import { Interview } from './interview.ts'
 import { table } from './table.ts'
 
@@ -95,7 +96,8 @@ export async function runInit(
     write(`\n${describeDiagnosis(diagnosis, lastDate)}`)
     const isPublishable = await checkPublishable(diagnosis, lastDate, options, interview)
     const keepsPublisher = own !== undefined && !namesPublisher(options)
-    const decisions = await decide(diagnosis, keepsPublisher, options, { interview, write })
+    const before = { keepsPublisher, published: await publishedSchemas(config) }
+    const decisions = await decide(diagnosis, before, options, { interview, write })
     const written = configurationFiles(config, decisions)
     await confirm(written, decisions, { interview, write })
     await writeConfiguration(written, effects)
@@ -181,15 +183,17 @@ function namesPublisher({ publisherName, publisherUrl, contact }: Given): boolea
 
 async function decide(
   { sources, unfit }: Diagnosis,
-  keepsPublisher: boolean,
+  { keepsPublisher, published }: { keepsPublisher: boolean; published: readonly string[] },
   options: InitOptions,
   { interview, write }: Conversation,
 ): Promise<Decisions> {
+  const chosen = await askSameRequests(sources, published, { interview, write })
   const settled: DiagnosedSource[] = []
-  for (const source of sources) settled.push({ ...source, entry: await askSettings(source, interview) })
+  for (const source of chosen) settled.push({ ...source, entry: await askSettings(source, interview) })
   await askSampled(settled, options, interview)
   await askBroken(unfit, options, interview)
   const maxRejectedShare = await askRejected(settled, options, interview)
+  if (maxRejectedShare !== undefined) write(`\n"max_rejected_share" becomes ${maxRejectedShare}\n`)
   const models = listModels(settled)
   const isPublic = await askPublic(models, options, interview, write)
   const customers = await askCustomers(settled, options, interview, write)

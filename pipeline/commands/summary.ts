@@ -4,7 +4,7 @@ import { DEFAULT_RULE } from '../contract/disclosure.ts'
 import type { Changes, DateChange, TableComparison } from '../dataset/changes.ts'
 import type { Warning } from '../dataset/checks.ts'
 import { describeRule, describeUnsafe } from '../dataset/disclosure.ts'
-import { describeShare, howToAdd } from '../dataset/published-share.ts'
+import { describeShare, howToAdd, whyPrivate } from '../dataset/published-share.ts'
 import { describeRestated } from '../dataset/restated.ts'
 
 export function describeSummary(summary: BuildSummary): string {
@@ -135,7 +135,7 @@ function describeRecords(records: BuildSummary['records']): string[] {
     .slice(0, WITHHELD_SHOWN)
     .map(
       ({ model, records: count, tokens }) =>
-        `${JSON.stringify(model)} (${counted(count, 'record')}, ${counted(tokens, 'token')})`,
+        `${JSON.stringify(model)} (${counted(count, 'record')}, ${counted(tokens, 'token')}${whyPrivate(model)})`,
     )
   const more = withheld.length > WITHHELD_SHOWN ? ` and ${withheld.length - WITHHELD_SHOWN} more` : ''
   return [

@@ -3,8 +3,8 @@
 
 -- name: create_deliveries
 -- Records of the sources that are not in the rollup: source x UTC date, without a date where it cannot be read. One row
--- without records for each source, so that a source without any is seen.
-CREATE OR REPLACE TEMP TABLE core_deliveries (source VARCHAR, date DATE, records BIGINT)
+-- without records for each source, so that a source without any is seen. `readable`: neither left out nor rejected.
+CREATE OR REPLACE TEMP TABLE core_deliveries (source VARCHAR, date DATE, records BIGINT, readable BIGINT)
 
 -- name: create_parts_disagree
 -- Accepted records of sources that have records with contradicting token counts: source x UTC date x reason. The reason
@@ -190,6 +190,84 @@ SELECT
   END AS finding
 FROM judged_source
 WHERE all_records = 0 OR newest_records = 0 AND week_records > 0
+ORDER BY ALL
+
+-- name: uncounted_source
+-- Some record of every source that delivers any counts, is private or is withheld: not all are left out or rejected.
+-- `finding` goes on where the name of the source ends, because that name is not published.
+SELECT
+  source,
+  'has no record that counts: all are left out or rejected' AS finding,
+  format('{:,}', sum(records)::BIGINT) AS detail
+FROM core_deliveries
+WHERE source NOT IN (SELECT source FROM core_rollup)
+GROUP BY source
+HAVING sum(records) > 0 AND sum(readable) = 0
+ORDER BY source
+
+-- name: create_same_requests
+-- Pairs of sources whose schemas show the same requests; filled by the checks.
+CREATE OR REPLACE TEMP TABLE core_same_requests (source VARCHAR, other_source VARCHAR)
+
+-- name: overlapping_sources
+-- No two sources have the same requests, which would count twice: remove one, or the dates that both have.
+-- One row per pair. Its names and numbers are in `detail`, which is not published. Sums are equal by chance where they are
+-- small, or once: those of the models that hold half of the smaller source are not, on three dates.
+WITH day AS (
+  SELECT source, date, sum(tokens) AS tokens FROM core_rollup GROUP BY ALL
+),
+of_one_product AS (
+  SELECT
+    pairs.*,
+    format(
+      'their schemas show the same requests, and both have usage on {}, the last {}',
+      CASE WHEN count(*) = 1 THEN '1 date' ELSE count(*) || ' dates' END,
+      max(day.date)
+    ) AS why
+  FROM core_same_requests AS pairs
+  JOIN day ON pairs.source = day.source
+  JOIN day AS other_day ON pairs.other_source = other_day.source AND day.date = other_day.date
+  GROUP BY ALL
+),
+equal_day AS (
+  SELECT one.source, other.source AS other_source, one.date, sum(one.tokens) AS tokens
+  FROM core_rollup AS one
+  JOIN core_rollup AS other USING (date, model_permaslug, tokens)
+  WHERE one.source < other.source AND tokens >= 1000
+  GROUP BY ALL
+),
+of_equal_sums AS (
+  SELECT
+    equal_day.source,
+    other_source,
+    format('most of their tokens are equal sums of equal models on {:d} dates, the last {}', count(*), max(equal_day.date)) AS why
+  FROM equal_day
+  JOIN day USING (source, date)
+  JOIN day AS other_day ON other_source = other_day.source AND equal_day.date = other_day.date
+  WHERE 2 * equal_day.tokens >= least(day.tokens, other_day.tokens)
+  GROUP BY ALL
+  HAVING count(*) >= 3
+),
+of_equal_ids AS (
+  SELECT
+    source,
+    other_source,
+    format('they share about {:,} of {:,} request ids of {}', arg_max(ids, date), arg_max(of_ids, date), max(date)) AS why
+  FROM core_shared_ids
+  WHERE ids >= 100 AND 100 * ids > of_ids
+  GROUP BY ALL
+),
+found AS (
+  SELECT source, other_source, string_agg(why, '; ' ORDER BY why DESC) AS why
+  FROM (FROM of_one_product UNION ALL FROM of_equal_sums UNION ALL FROM of_equal_ids)
+  GROUP BY ALL
+)
+SELECT
+  source AS one,
+  other_source AS other,
+  'two sources seem to have the same requests' AS finding,
+  to_json(source)::VARCHAR || ' and ' || to_json(other_source)::VARCHAR || ': ' || why AS detail
+FROM found
 ORDER BY ALL
 
 -- name: newest_records

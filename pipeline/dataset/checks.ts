@@ -3,12 +3,15 @@ import type { Database, SqlParameters } from '../base/database.ts'
 import { BlockedError, BuildError, CliError } from '../base/errors.ts'
 import { readComment, readStatement } from '../base/statements.ts'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
-import { INVARIANTS, noSanityCheck, SANITY_CHECKS, SanityCheck } from '../raw/check-names.ts'
+import { ALWAYS_BLOCKING, INVARIANTS, noSanityCheck, SANITY_CHECKS, SanityCheck } from '../raw/check-names.ts'
+import { showSameRequests } from '../raw/schemas/same-requests.ts'
 import { LOOSER_DISCLOSURE, LOST_DISCLOSURE } from './looser-disclosure.ts'
 import { NEW_READING } from './new-reading.ts'
 import { OLD_COUNTS } from './old-counts.ts'
+import { type AcceptedPair, acceptedAs, isPair } from './overlapping-sources.ts'
 import type { Account } from './quality.ts'
 import { RANK_PARAMETERS } from './rank.ts'
+import { type AcceptedFile, isAcceptedFile, UNREADABLE_DOCUMENT } from './unreadable.ts'
 
 /** The names that `--accept` takes to publish without a signature, and to sign with a key that no key in force signs for. */
 export const UNSIGNED = 'unsigned'
@@ -17,13 +20,15 @@ export const KEY_LOST = 'key_lost'
 /** What `--accept` takes besides sanity checks. */
 const OTHERS = [OLD_COUNTS, NEW_READING, LOOSER_DISCLOSURE, LOST_DISCLOSURE, UNSIGNED, KEY_LOST] as const
 
-export type Acceptable = SanityCheck | (typeof OTHERS)[number]
+export type Acceptable = SanityCheck | (typeof OTHERS)[number] | AcceptedFile | AcceptedPair
 
 /** A sanity check's finding. `source` is the subject of `finding`. Only the maintainer sees `source` and `detail`. */
 export interface Finding {
-  check: SanityCheck
+  check: SanityCheck | typeof UNREADABLE_DOCUMENT
   date: UtcDate | undefined
   source: string | undefined
+  /** The two sources of a finding about a pair, in the order of their names. */
+  pair?: [string, string] | undefined
   /** False for findings about usage that is not public: they are not published and do not block. */
   isPublic: boolean
   finding: string
@@ -53,16 +58,25 @@ export async function assertInvariants(database: Database, lastDate: UtcDate, is
 /** Runs the sanity checks, in order of check and date. */
 export async function findOddities(
   database: Database,
-  sources: readonly { name: string }[],
+  sources: readonly { name: string; schema?: string }[],
   { deliveries, compared }: Pick<Account, 'deliveries' | 'compared'>,
   isRuled = false,
 ): Promise<Finding[]> {
   await database.setVariable('is_ruled', isRuled)
   await database.run('checks/create_deliveries')
   await database.append('core_deliveries', [
-    ...sources.map(({ name }) => [name, null, '0']),
-    ...deliveries.map(({ source, date, records }) => [source, date, String(records)]),
+    ...sources.map(({ name }) => [name, null, '0', '0']),
+    ...deliveries.map(({ source, date, records, readable }) => [source, date, `${records}`, `${readable}`]),
   ])
+  await database.run('checks/create_same_requests')
+  const pairs = sources.flatMap((one) =>
+    sources.filter((other) => one.name < other.name).map((other) => [one, other] as const),
+  )
+  const ofOneProduct = pairs.filter(([one, other]) => showSameRequests(one.schema, other.schema))
+  await database.append(
+    'core_same_requests',
+    ofOneProduct.map(([one, other]) => [one.name, other.name]),
+  )
   await database.run('checks/create_parts_disagree')
   await database.append(
     'core_parts_disagree',
@@ -72,10 +86,14 @@ export async function findOddities(
   )
   const findings: Finding[] = []
   for (const check of SANITY_CHECKS) {
-    type Row = { date?: UtcDate | null; source?: string; is_public?: boolean; finding: string; detail?: string }
+    type Row = { date?: UtcDate | null } & Partial<Record<'source' | 'one' | 'other' | 'detail', string>> & {
+        is_public?: boolean
+        finding: string
+      }
     const rows = await database.rows<{ [Key in keyof Row]: Row[Key] }>(`checks/${check}`)
-    const found = rows.map(({ date, source, is_public, finding, detail }) => {
-      return { check, date: date ?? undefined, source, isPublic: is_public ?? true, finding, detail }
+    const found = rows.map(({ date, source, one, other, is_public, finding, detail }): Finding => {
+      const pair = one === undefined || other === undefined ? undefined : ([one, other] satisfies [string, string])
+      return { check, date: date ?? undefined, source, pair, isPublic: is_public ?? true, finding, detail }
     })
     findings.push(...found)
   }
@@ -108,20 +126,31 @@ export function toPublicWarnings(findings: readonly Finding[]): Warning[] {
 
 /**
  * Throws `BlockedError` that lists findings of blocking checks, unless accepted by the maintainer or already published in
- * the current release's warnings (docs/decisions/0011-sanity-checks.md).
+ * the current release's warnings (docs/decisions/0011-sanity-checks.md). `pairs` are findings about two sources that were
+ * never accepted.
  */
 export function checkNothingBlocks(
   findings: readonly Finding[],
-  options: { blocking: readonly SanityCheck[]; accepted: readonly Acceptable[]; published: readonly Warning[] },
+  options: {
+    blocking: readonly SanityCheck[]
+    accepted: readonly Acceptable[]
+    published: readonly Warning[]
+    pairs: readonly Finding[]
+  },
 ): void {
-  const { blocking, accepted, published } = options
-  const stopping = blocking.filter((check) => !accepted.includes(check))
-  const publishable = findings.filter(({ isPublic }) => isPublic)
-  const fresh = withoutPublished(publishable, published).filter(({ check }) => stopping.includes(check))
+  const { blocking, accepted, published, pairs } = options
+  const stopping: readonly string[] = [...blocking, ...ALWAYS_BLOCKING].filter((check) => !accepted.includes(check))
+  const publishable = findings.filter(({ isPublic, pair }) => isPublic && pair === undefined)
+  const others = withoutPublished(publishable, published).filter(({ check }) => stopping.includes(check))
+  const fresh = [...others, ...pairs]
   if (fresh.length === 0) return
   const broken = Map.groupBy(fresh, ({ check }) => check)
   const lines = [...broken].map(([check, found]) => explain(check, readCheck(check, {}).demand, found.map(toWarning)))
-  const flags = [...broken.keys()].map((check) => `--accept ${check}`).join(' ')
+  const names = [...new Set(fresh.map(({ check, pair }) => (pair === undefined ? check : acceptedAs(pair))))]
+  const flags = [
+    ...names.map((name) => `--accept ${isPair(name) ? JSON.stringify(name) : name}`),
+    ...(pairs.length > 0 ? ['--note TEXT'] : []),
+  ].join(' ')
   throw new BlockedError(
     `blocking checks have new findings, nothing was published\n${lines.join('\n')}\n` +
       `if the data is right, publish it with: tokenboard build ${flags}`,
@@ -134,8 +163,14 @@ export function readAccepted(names: readonly string[]): Acceptable[] {
   return names.map((name) => {
     const other = OTHERS.find((each) => each === name)
     if (other !== undefined) return other
+    if (isAcceptedFile(name)) return name
+    if (name === UNREADABLE_DOCUMENT) throw new CliError(`--accept: ${name} goes with a file, as ${name}:FILE`)
+    if (isPair(name)) return name
     const parsed = SanityCheck.safeParse(name)
-    if (!parsed.success) throw new CliError(`--accept: ${noSanityCheck(name, [...SANITY_CHECKS, ...OTHERS])}`)
+    if (!parsed.success)
+      throw new CliError(
+        `--accept: ${noSanityCheck(name, [...SANITY_CHECKS, ...OTHERS, `${UNREADABLE_DOCUMENT}:FILE`])}`,
+      )
     return parsed.data
   })
 }

@@ -1,5 +1,6 @@
 import { CliError } from '../base/errors.ts'
 import { nearest } from '../contract/nearest.ts'
+import { privateForm } from '../raw/model-names.ts'
 import { type Registry, splitVariant } from '../raw/registry.ts'
 import type { WithheldModel } from './quality.ts'
 import type { RegistryFile } from './registry-file.ts'
@@ -54,7 +55,10 @@ export function matches(pattern: string, name: string): boolean {
   return name.length - last.length >= position && name.endsWith(last)
 }
 
-/** The registry entries for `chosen`. A variant needs none if its base gets one: the registry resolves it. */
+/**
+ * The registry entries for `chosen`. A variant needs none if its base gets one, which the registry resolves, unless it is
+ * to be public and looks private.
+ */
 export function entriesOf(
   chosen: readonly WithheldModel[],
   unknown: readonly WithheldModel[],
@@ -63,11 +67,12 @@ export function entriesOf(
   const entered = new Set<string>()
   // A base is shorter than its variants and may itself be the variant of another base.
   const shortestFirst = chosen.map(({ model }) => model).sort((a, b) => a.length - b.length)
-  for (const model of shortestFirst) if (!entered.has(baseOf(model))) entered.add(model)
+  const follows = (model: string) => entered.has(baseOf(model)) && !(isPublic && privateForm(model) !== undefined)
+  for (const model of shortestFirst) if (!follows(model)) entered.add(model)
   return {
     added: chosen.filter(({ model }) => entered.has(model)).map((model) => ({ ...model, public: isPublic })),
     covered: unknown
-      .filter(({ model }) => !entered.has(model) && entered.has(baseOf(model)))
+      .filter(({ model }) => !entered.has(model) && follows(model))
       .map((model) => ({ ...model, follows: baseOf(model.model) })),
   }
 }

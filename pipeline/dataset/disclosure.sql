@@ -3,16 +3,36 @@
 
 -- name: create_contributions
 -- What each contributor has of a public model on a date. Where `contributor` is NULL it is unknown, unless the usage is
--- exempt: then it is no customer's.
+-- exempt: then it is no customer's. `no_customer` is the word for nobody that stands in place of a customer.
 CREATE OR REPLACE TEMP TABLE core_contributions (
-  date DATE, model_permaslug VARCHAR, contributor BLOB, is_exempt BOOLEAN, tokens HUGEINT
+  date DATE, model_permaslug VARCHAR, contributor BLOB, is_exempt BOOLEAN, tokens HUGEINT, no_customer VARCHAR
 )
+
+-- name: no_customers
+-- The words for nobody in the contributions, the most frequent first.
+SELECT no_customer AS word, sum(tokens)::HUGEINT AS tokens
+FROM core_contributions
+WHERE no_customer IS NOT NULL
+GROUP BY ALL
+ORDER BY tokens DESC, word
+
+-- name: count_kept_unnamed
+-- How many unsafe cells of core_cells would be safe if each such word were a customer.
+WITH if_customers AS (
+  FROM measured_cells('core_word_contributions', getvariable('min_contributors'), getvariable('p_percent'))
+)
+SELECT count(*) AS cells
+FROM if_customers
+SEMI JOIN (FROM core_cells WHERE NOT is_safe) USING (date, cell)
+WHERE is_safe
 
 -- name: define_measured_cells
 -- Whether each cell is safe: enough contributors have tokens, and the second largest of them cannot estimate the largest
--- to within $p_percent (Hundepool et al., Statistical Disclosure Control, chapter 4). Unknown tokens count as the largest
--- one's. Exempt tokens do not count. `contributions` names a table of date, cell, contributor, is_exempt and tokens. Under
--- a lost key, what is subtracted may have another id than what it is subtracted from: a negative sum is unknown.
+-- to within $p_percent (Hundepool et al., Statistical Disclosure Control, chapter 4). That is published, and tells who knows
+-- that a cell passed: so the bound applied is a secret one between p · (2 + p/100) and twice that, here in thousandths of a
+-- percent. `bound_share` says where (-1: p itself); without it nothing with a contributor is safe. Unknown tokens count as the largest one's.
+-- Exempt tokens do not count. `contributions` names a table of date, cell, contributor, is_exempt and tokens. Under a lost
+-- key, what is subtracted may have another id than what it is subtracted from: a negative sum is unknown.
 CREATE OR REPLACE TEMP MACRO measured_cells(contributions, min_contributors, p_percent) AS TABLE
 WITH contribution AS (
   SELECT date, cell, contributor, is_exempt, sum(tokens) AS tokens
@@ -44,7 +64,12 @@ SELECT
   contributors,
   first::HUGEINT AS largest,
   protected = 0
-  OR contributors >= min_contributors AND 100 * (protected - first - second) >= p_percent * first AS is_safe
+  OR coalesce(
+    contributors >= min_contributors
+      AND 100000 * (protected - first - second)
+        >= greatest(1000 * p_percent, 10 * p_percent * (200 + p_percent) * (1 + getvariable('bound_share')))::HUGEINT * first,
+    false
+  ) AS is_safe
 FROM compared
 
 -- name: create_measured_dates
@@ -60,6 +85,9 @@ WHERE date BETWEEN getvariable('first_date')::DATE AND getvariable('last_date'):
 -- Every model on every measured date.
 CREATE OR REPLACE TEMP VIEW core_model_contributions AS
 SELECT * RENAME (model_permaslug AS cell) FROM core_contributions SEMI JOIN core_measured_dates USING (date);
+
+CREATE OR REPLACE TEMP VIEW core_word_contributions AS
+SELECT * REPLACE (coalesce(contributor, encode('word ' || no_customer)) AS contributor) FROM core_model_contributions;
 
 CREATE OR REPLACE TEMP TABLE core_cells AS
 FROM measured_cells('core_model_contributions', getvariable('min_contributors'), getvariable('p_percent'));

@@ -1,4 +1,5 @@
 import type { Database } from '../base/database.ts'
+import type { Effects } from '../base/effects.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
 import type { DisclosureRule, Protected } from '../contract/disclosure.ts'
 import { OTHER, TOP_MODELS } from '../contract/ranking.ts'
@@ -205,6 +206,26 @@ function only<Row extends object>([row]: readonly InDatabase<Row>[]): Row {
   const entries = Object.entries(row).map(([key, value]) => [key, typeof value === 'bigint' ? Number(value) : value])
   return Object.fromEntries(entries) as Row
 }
+
+/** Says which words stood for a customer, and what that kept unnamed of the cells that were measured last. */
+export async function reportNoCustomers(database: Database, report: Effects['report']): Promise<void> {
+  const words = await database.rows<{ word: string; tokens: bigint }>('disclosure/no_customers')
+  if (words.length === 0) return
+  const [kept] = await database.rows<{ cells: bigint }>('disclosure/count_kept_unnamed')
+  const named = words
+    .slice(0, WORDS_SHOWN)
+    .map(({ word, tokens }) => `${JSON.stringify(word)} ${formatInteger(tokens)}`)
+  const more = words.length > WORDS_SHOWN ? ' and more' : ''
+  report({
+    kind: 'notice',
+    message:
+      `no customer, by the words that stand in place of one, for so many tokens: ${named.join(', ')}${more}. They count with the ` +
+      `largest customer, so a rule keeps ${counted(kept?.cells ?? 0n, 'number')} from being named that would be if each word ` +
+      'were a customer',
+  })
+}
+
+const WORDS_SHOWN = 10
 
 /** The unsafe cells with the most tokens, after `measureRisk`. */
 export async function worstCells(database: Database, cells: number): Promise<UnsafeCell[]> {

@@ -3,7 +3,7 @@ import type { Effects } from '../base/effects.ts'
 import { BuildError } from '../base/errors.ts'
 import { formatInteger } from '../base/numbers.ts'
 import { addDays, DATASET_START, type UtcDate } from '../contract/utc-date.ts'
-import { looksPrivate } from '../raw/model-names.ts'
+import { looksPrivate, privateForm } from '../raw/model-names.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { Account, WithheldModel } from './quality.ts'
 
@@ -76,6 +76,12 @@ export function checkWithheldShare(
   )
 }
 
+/** Goes on after a withheld model that is published only if the registry has this very name. */
+export function whyPrivate(model: string): string {
+  const why = privateForm(model)
+  return why === undefined ? '' : `, looks private: ${why}`
+}
+
 const MODELS_SHOWN = 10
 
 /** Lists the largest unknown models and how to add them; '' if there are none. */
@@ -84,7 +90,9 @@ export function describeUnknown({ unknown }: Share): string {
   const shown = unknown.slice(0, MODELS_SHOWN)
   return [
     '',
-    ...shown.map(({ model, tokens }) => `  ${JSON.stringify(model)}: ${formatInteger(tokens)} tokens`),
+    ...shown.map(
+      ({ model, tokens }) => `  ${JSON.stringify(model)}: ${formatInteger(tokens)} tokens${whyPrivate(model)}`,
+    ),
     ...(unknown.length > shown.length ? [`  and ${unknown.length - shown.length} more`] : []),
     howToAdd(unknown),
   ].join('\n')

@@ -8,11 +8,20 @@ import {
   type ReadingNote,
   type RecordsWithoutIds,
   type RejectedInFile,
+  type UnreadableFile,
 } from '../raw/records.ts'
 import { PARTS_DISAGREEMENTS } from '../raw/schemas/schema.ts'
 
 /** Reasons whose counts may be published because they reveal nothing private. */
-const PUBLISHED_REASONS: readonly ExclusionReason[] = [...REJECT_REASONS, 'left_out', 'duplicate', 'archived_date']
+const PUBLISHED_REASONS: readonly ExclusionReason[] = [
+  ...REJECT_REASONS,
+  'left_out',
+  'nothing_used',
+  'duplicate',
+  'archived_date',
+]
+
+const UNREADABLE: readonly ExclusionReason[] = [...REJECT_REASONS, 'left_out', 'nothing_used', 'duplicate']
 
 /** Withheld usage of a model that the registry does not know. Only the maintainer sees the name. */
 export interface WithheldModel {
@@ -26,6 +35,8 @@ export interface Delivery {
   source: string
   date: UtcDate | null
   records: number
+  /** Those that were neither left out nor rejected. */
+  readable: number
 }
 
 /** Records whose token counts contradict each other, for the maintainer alone. */
@@ -97,9 +108,21 @@ export class Account {
     return this.#oldCounts
   }
 
-  /** The rejected share that has a limit. Sums of another engine count by row: one row may sum a million records. */
+  /**
+   * The rejected share that has a limit. Unreadable documents have a check of their own; sums of another engine count by row:
+   * one row may sum a million records.
+   */
   rejectedOf(read: number): { rejected: number; of: number; unit: 'rows' | 'records' } {
-    return this.#rowsOfSums ?? { rejected: this.rejectedTotal, of: read, unit: 'records' }
+    const rejected = this.rejectedTotal - this.records('unreadable_document')
+    return this.#rowsOfSums ?? { rejected, of: read, unit: 'records' }
+  }
+
+  get unreadable(): UnreadableFile[] {
+    return this.#rejectedInFiles.flatMap(({ source, file, reason, records }) => {
+      const cut = this.#notes.filter((note) => note.kind === 'cut_line' && note.source === source && note.name === file)
+      const documents = Number(records) - cut.length
+      return reason === 'unreadable_document' && documents > 0 ? [{ source, file, documents }] : []
+    })
   }
 
   records(reason: ExclusionReason): number {
@@ -147,7 +170,8 @@ export class Account {
     const byDelivery = Map.groupBy(this.#excluded, ({ source, date }) => JSON.stringify([source, date ?? null]))
     return [...byDelivery].map(([key, entries]) => {
       const [source, date] = JSON.parse(key)
-      return { source, date, records: sumRecords(entries) }
+      const readable = entries.filter(({ reason }) => !UNREADABLE.includes(reason))
+      return { source, date, records: sumRecords(entries), readable: sumRecords(readable) }
     })
   }
 

@@ -75,7 +75,7 @@ export function countRecords(ranking: Ranking, account: Account): RecordCounts {
     read: published + sum(outside) + account.total,
     published,
     duplicates: account.records('duplicate'),
-    left_out: account.records('left_out'),
+    left_out: account.records('left_out') + account.records('nothing_used'),
     archived_date: account.records('archived_date'),
     private: account.records('private'),
     rejected: account.rejected,

@@ -59,10 +59,11 @@ export async function stageDraft(
 }
 
 /** The inputs, and what is not published under a disclosure rule because it tells about single dates. */
-export function factsToKeep({ ingredients, findings }: ReleaseDraft): KeptFacts {
-  const { inputs, form, last_credible_date } = ingredients
-  if (form !== 'root') return { inputs }
-  return { inputs, warnings: toPublicWarnings(findings), ...(last_credible_date && { last_credible_date }) }
+export function factsToKeep({ ingredients, findings, account: { unreadable } }: ReleaseDraft): KeptFacts {
+  const { form, last_credible_date } = ingredients
+  const inputs = { inputs: ingredients.inputs, ...(unreadable.length > 0 && { unreadable }) }
+  if (form !== 'root') return inputs
+  return { ...inputs, warnings: toPublicWarnings(findings), ...(last_credible_date && { last_credible_date }) }
 }
 
 /** Freezes what is published under a rule. A release that is then not published does no harm: the next one has its dates. */

@@ -20,8 +20,13 @@ export const SANITY_CHECKS = [
   'new_leader',
   'missing_date',
   'silent_source',
+  'uncounted_source',
+  'overlapping_sources',
   'token_parts_disagree',
 ] as const
+
+/** These stop a release whether or not the sources file says so. */
+export const ALWAYS_BLOCKING = ['uncounted_source'] as const satisfies readonly (typeof SANITY_CHECKS)[number][]
 
 export const SanityCheck = z.enum(SANITY_CHECKS, {
   error: ({ input }) => noSanityCheck(typeof input === 'string' ? input : JSON.stringify(input)),

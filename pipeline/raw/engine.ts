@@ -11,7 +11,11 @@ export interface UsageSource {
   contributors?: 'keys' | 'exempt' | 'none' | undefined
   /** Why usage is exempt. */
   note?: string | undefined
+  /** Texts that stand for nobody in the column of contributors, as the maintainer wrote them. */
+  no_customer?: readonly string[] | undefined
 }
+
+export const NoCustomer = z.array(z.string().min(1)).min(1).optional()
 
 /** A name that is safe inside quotes in a ClickHouse statement. */
 export const ClickHouseName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]*$/, {
@@ -76,6 +80,7 @@ export const EngineFields = z.strictObject({
     description: '`exempt` for usage of no customer ([publishing](publishing.md#customers)).',
   }),
   note: z.string().min(1).optional().describe('As in a source: needed with `exempt`.'),
+  no_customer: NoCustomer.describe('As in a source.'),
 })
 
 /** `"engine"` of the sources file: what sums the usage instead of DuckDB and raw files. */

@@ -50,7 +50,8 @@ WHERE coalesce(len(list_filter(json_extract(element_0, getvariable('other_keys_N
 
 -- name: elements
 -- Each element of the list at a path of the level above, J. A list that is empty, or null within another list, has none;
--- where it is missing or something else there is a malformed record, unless a line may be a record itself.
+-- where it is missing or something else there is a malformed record, unless a line may be an element of an inner list or a
+-- record itself.
 SELECT
   *,
   unnest(
@@ -58,7 +59,9 @@ SELECT
       WHEN json_type(element_J, getvariable('list_K_N')) = 'ARRAY'
       THEN json_extract(json_extract(element_J, getvariable('list_K_N')), '$[*]')
       WHEN J > 0 AND json_type(element_J, getvariable('list_K_N')) = 'NULL' THEN []
-      ELSE [CASE WHEN J = 0 AND getvariable('may_be_unwrapped_N') THEN element_J END]
+      WHEN getvariable('may_be_unwrapped_N') AND json_type(element_0, getvariable('list_1_N')) IS DISTINCT FROM 'ARRAY'
+      THEN [element_J]
+      ELSE [NULL]
     END
   ) AS element_K
 
@@ -83,9 +86,13 @@ FROM (
 -- The records of all groups of a source, each with the reason to reject it, if any.
 CREATE OR REPLACE TEMP VIEW core_usage AS
 SELECT
-  * EXCLUDE (is_left_out) REPLACE (coalesce(cost_usd, 0) AS cost_usd, coalesce(is_byok, false) AS is_byok),
+  * EXCLUDE (is_left_out, is_silent)
+    REPLACE (
+      without_mark(model) AS model, coalesce(cost_usd, 0) AS cost_usd, coalesce(is_byok, false) AS is_byok
+    ),
   reject_reason(
-    is_malformed, instant_us IS NULL, is_left_out, prompt_tokens IS NULL OR completion_tokens IS NULL, visibility, model
+    malformed, instant_us IS NULL, is_left_out, prompt_tokens IS NULL OR completion_tokens IS NULL, is_silent, model,
+    visibility
   ) AS reject_reason,
   -- No reason to reject: the tokens of such a record are as good as any, and what it cost is not published.
   cost_usd IS NULL OR is_byok IS NULL AS is_charge_misread,
@@ -96,9 +103,9 @@ FROM raw_usage
 -- The same for records that were added up by what decides about them (pipeline/raw/record-groups.ts).
 CREATE OR REPLACE TEMP VIEW core_groups AS
 SELECT
-  input_group, file_index, model, visibility, api_key_hash, contributor, parts_disagree, note_kind, note_name,
+  input_group, file_index, without_mark(model) AS model, visibility, api_key_hash, contributor, parts_disagree, note_kind, note_name,
   records, identified_records, has_prompt_tokens, has_completion_tokens, note_tokens, paths_found,
-  reject_reason(is_malformed, day IS NULL, is_left_out, is_miscounted, visibility, model) AS reject_reason,
+  reject_reason(malformed, day IS NULL, is_left_out, is_miscounted, is_silent, model, visibility) AS reject_reason,
   CASE WHEN day IS NOT NULL THEN day_in_range(day) END AS day_number,
   coalesce(is_byok, false) AS is_byok,
   prompt_tokens + completion_tokens AS tokens,

@@ -99,14 +99,14 @@ function numberedFields(group: InputGroup, columns: Columns): string[] {
     const content = group.lists.length > 0 ? '{line: line_number, json: held::VARCHAR}' : 'NULL::VARCHAR'
     return [`${columns.once(ROW_NUMBER)} AS record_number`, `${content} AS content`]
   }
-  const texts = columnNames(group).map((name) => `${name} := ${name}::VARCHAR`)
+  const texts = columnNames(group).map((name) => `${name} := TRY(${name}::VARCHAR)`)
   return ['file_row_number + 1 AS record_number', `struct_pack(${texts.join(', ')}) AS content`]
 }
 
 /** The SELECT of the records of one group. It contains only positions, types and this project's own SQL. */
 function selectRecords(group: InputGroup, number: number, { isNumbered = false, isRepeated = false } = {}): Select {
   const { columns, computed, texts } = columnsOf(group, number)
-  const { parts, prompt_tokens, ...others } = recordFields(group, number)
+  const { parts, prompt_tokens, ...others } = recordFields(group)
   const counted = [...TOKEN_PARTS, 'total' as const].map((name) => {
     return `'${name}': ${parts[name]?.(columns) ?? 'NULL::BIGINT'}`
   })

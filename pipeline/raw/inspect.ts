@@ -233,7 +233,8 @@ function foundIn(source: SourceEntry, records: readonly MappedRecord[], columnsI
   }
 }
 
-const isRead = ({ reject_reason }: MappedRecord) => reject_reason === null || reject_reason === 'left_out'
+const isRead = ({ reject_reason }: MappedRecord) =>
+  reject_reason === null || reject_reason === 'left_out' || reject_reason === 'nothing_used'
 
 /** What tells how the records of a file are read. */
 type Shape = Pick<SourceEntry, 'schema' | 'columns' | 'unnest'>
@@ -300,11 +301,19 @@ function keysOf(lines: readonly unknown[], lists: readonly string[]): Column[] {
 /** The members of the records in a value; those of what stands around them with the level that a path names. */
 function membersIn(value: unknown, [list, ...inner]: readonly string[], level = ''): [string, unknown][] {
   const elements = list?.split('.').reduce<unknown>((outer, key) => Object.fromEntries(membersOf(outer))[key], value)
-  if (!Array.isArray(elements)) return membersOf(value)
+  const next = `${level}${list}[].`
+  if (!Array.isArray(elements)) {
+    if (inner.length === 0) return membersOf(value)
+    // A line that is an element of an inner list.
+    return [
+      ...membersOf(value).map(([key, member]): [string, unknown] => [next + key, member]),
+      ...membersIn(value, inner, next),
+    ]
+  }
   const around = membersOf(value)
     .filter(([, member]) => member !== elements)
     .map(([key, member]): [string, unknown] => [`${level || '$.'}${key}`, member])
-  return [...around, ...elements.flatMap((element) => membersIn(element, inner, `${level}${list}[].`))]
+  return [...around, ...elements.flatMap((element) => membersIn(element, inner, next))]
 }
 
 function membersOf(value: unknown): [string, unknown][] {

@@ -14,27 +14,33 @@ const FAMILIES: readonly (readonly [beginning: RegExp, author?: string])[] = [
 /** Vendors in ids of Bedrock, such as `eu.anthropic.claude-…`. */
 const VENDOR = /^(?:(?:us|eu|apac|ap|au|jp|ca|sa|us-gov|global)\.)?([a-z0-9]+)\.[a-z]/
 
+const WORDS =
+  'prod|production|dev|staging|internal|customer|tenant|private|deploy(ment)?|finetuned?|tunedmodels?|custom'
+const HOST =
+  'localhost|(\\d{1,3}\\.){3}\\d{1,3}|([\\w-]+\\.)+(local|internal|corp|lan)|([\\w-]+\\.){2,}(com|net|org|io|ai|dev|cloud|app)'
+
+/** Forms of names that tell an account, a customer or a machine. */
+const PRIVATE_FORMS: readonly (readonly [form: RegExp, what: string])[] = [
+  [/(^|[:/.])ft[:-]/, 'a fine-tuned model'],
+  [/(^|\/)arn:([^:]*:){3}(?!aws:)[^:]/, 'an ARN with an account'],
+  [/(^|\/)(projects|accounts(?!\/fireworks\/)|organizations|deployments|endpoints)\//, 'a path with an account'],
+  [/^([a-z]:)?[\\/~.]|:\/\/|\\|@(?!(\d{3}|\d{8}|default|latest)(:|$)|[ch]f\/)/, 'a path, a URL or an address'],
+  [new RegExp(`(^|/)(${HOST})(:\\d+)?(/|$)`), 'the name of a machine'],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-|(?<![\d.])\d{12}|\b[0-9a-f]{20,}\b/, 'a name with an id'],
+  [new RegExp(`(^|[-_./: ])(${WORDS})([-_./: ]|$)`), 'a name of a deployment'],
+]
+
+/** Why a name has the form of a private one; undefined if it has not. A build withholds such names. */
+export function privateForm(name: string): string | undefined {
+  const plain = name.toLowerCase()
+  return PRIVATE_FORMS.find(([form]) => form.test(plain))?.[1]
+}
+
 /** Why a name looks like a model or deployment of a customer; undefined if it does not. */
 export function looksPrivate(name: string): string | undefined {
   const plain = name.toLowerCase()
-  if (/(^|[:/.])ft[:-]/.test(plain)) return 'a fine-tuned model'
-  if (plain.startsWith('arn:')) return 'an ARN with an account'
-  if (
-    /^(projects|accounts|organizations|deployments|endpoints)\//.test(plain) &&
-    !/^accounts\/fireworks\//.test(plain)
-  ) {
-    return 'a path with an account'
-  }
-  if (/^([a-z]:)?[\\/~.]|:\/\/|\\|@/.test(plain)) return 'a path, a URL or an address'
-  if (/\b[0-9a-f]{8}-[0-9a-f]{4}-|\d{12}|\b[0-9a-f]{20,}\b/.test(plain)) return 'a name with an id'
-  if (
-    /(^|[-_./:])(prod|production|dev|staging|internal|customer|tenant|private|deploy(ment)?|finetuned?|custom)([-_./:]|$)/.test(
-      plain,
-    )
-  ) {
-    return 'a name of a deployment'
-  }
-  if (plain.includes('/') || VENDOR.test(plain) || familyOf(plain) !== undefined) return undefined
+  const form = privateForm(name)
+  if (form !== undefined || plain.includes('/') || VENDOR.test(plain) || familyOf(plain) !== undefined) return form
   return 'no known model: perhaps a deployment'
 }
 

@@ -12,20 +12,26 @@ export type RecordField = (columns: Columns) => string
 export type RecordFields = ReturnType<typeof recordFields>
 
 /** The fields of the records of a group, as the schema of its source reads them. */
-export function recordFields(group: InputGroup, number: number) {
+export function recordFields(group: InputGroup) {
   const { source } = group
   const { record, parts_disagree, parts, notes } = schemaOf(source)
   const contributor = readsContributor(source) ? record.contributor : undefined
   return {
-    is_malformed: (columns: Columns) => isMalformed(group, record, columns),
+    malformed: (columns: Columns) => malformed(group, record, columns),
     is_left_out: record.is_left_out?.sql ?? (() => 'false'),
+    // Products log failures before they know a model. A log of one's own that has no model has a fault.
+    is_silent: (columns: Columns) => {
+      const [prompt, completion] = [record.prompt_tokens.sql(columns), record.completion_tokens.sql(columns)]
+      return source.schema === 'canonical' ? 'false' : `(${prompt} = 0 AND ${completion} = 0)`
+    },
     instant_us: record.timestamp.sql,
     updated_us: record.updated_at?.sql ?? (() => 'NULL::BIGINT'),
-    model: (columns: Columns) => model(group, number, record, columns),
+    model: (columns: Columns) => model(group, record, columns),
     prompt_tokens: record.prompt_tokens.sql,
     completion_tokens: record.completion_tokens.sql,
     has_prompt_tokens: record.prompt_tokens.exists,
     has_completion_tokens: record.completion_tokens.exists,
+    bucket: (columns: Columns) => bucket(record, columns),
     request_id: textOrNull(record.request_id?.sql),
     visibility: textOrNull(record.visibility?.sql),
     api_key_hash: record.api_key_hash?.sql ?? (() => 'NULL::VARCHAR'),
@@ -44,10 +50,16 @@ function textOrNull(text: RecordField = () => 'NULL::VARCHAR'): RecordField {
 }
 
 /** The model as written, or the source's own `model` if the record has none. */
-function model(group: InputGroup, number: number, { model_permaslug }: UsageRecord, columns: Columns): string {
+function model(group: InputGroup, { model_permaslug }: UsageRecord, columns: Columns): string {
   const own = model_permaslug.sql(columns)
   if (group.source.model === undefined) return own
-  return `CASE WHEN ${model_permaslug.exists(columns)} THEN ${own} ELSE getvariable('model_${number}') END`
+  return `CASE WHEN ${model_permaslug.exists(columns)} THEN ${own} ELSE ${columns.setting('model')} END`
+}
+
+/** The bucket that a record sums; NULL for a record of anything else. */
+function bucket({ bucket_end, bucket_of }: UsageRecord, columns: Columns): string {
+  if (bucket_end === undefined || bucket_of === undefined) return 'NULL::STRUCT(end_us BIGINT, parts VARCHAR)'
+  return `{'end_us': ${bucket_end.sql(columns)}, 'parts': ${bucket_of.sql(columns)}}`
 }
 
 function disagreement(conditions: Schema['parts_disagree'] = {}, columns: Columns): string {
@@ -95,14 +107,24 @@ function noteOf(notes: Schema['notes'] = {}): Record<'note_kind' | 'note_name' |
 }
 
 /**
- * Whether an NDJSON line or an element of a list is not an object. Of lines only asked without a timestamp, because it
- * parses the line again; an element may have its timestamp around it, and a file may have it in its path.
+ * The reason to reject an NDJSON line or an element of a list that is not an object. Of lines only asked without a timestamp,
+ * because it parses the line again; an element may have its timestamp around it, and a file may have it in its path. Of a
+ * line or an element without the list that its records should be in nobody knows how many are missing.
  */
-function isMalformed({ format, lists, pathColumns }: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
-  if (format !== 'ndjson') return 'false'
-  if (lists.length > 0 || pathColumns.length > 0)
-    return columns.once(`json IS NULL OR NOT starts_with(ltrim(json), '{')`)
-  return columns.once(`json IS NULL OR (NOT (${timestamp.exists(columns)}) AND NOT starts_with(ltrim(json), '{'))`)
+function malformed(group: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
+  const { format, lists, pathColumns } = group
+  if (format !== 'ndjson') return 'NULL::VARCHAR'
+  const isTimed = timestamp.exists(columns)
+  const isOther = `NOT starts_with(ltrim(json), '{')`
+  if (lists.length === 0) {
+    const isAsked = pathColumns.length > 0 ? isOther : `(NOT (${isTimed}) AND ${isOther})`
+    return columns.once(`CASE WHEN json IS NULL OR ${isAsked} THEN 'malformed_record' END`)
+  }
+  // A message of an error in place of a page looks like a record outside of a list, but is of no time.
+  const isMessage = group.mayBeUnwrapped ? ` OR (is_line AND NOT (${isTimed}))` : ''
+  return columns.once(
+    `CASE WHEN json IS NULL${isMessage} THEN 'unreadable_document' WHEN ${isOther} THEN 'malformed_record' END`,
+  )
 }
 
 interface GroupColumns {
@@ -148,7 +170,8 @@ export function columnsOf(
     computed.set(sql, name)
     return name
   }
-  const setting = (name: Setting) => `getvariable('${name}_${number}')`
+  const setting = (name: Setting) =>
+    name === 'model' && source.model === undefined ? 'NULL::VARCHAR' : `getvariable('${name}_${number}')`
   const texts: Record<string, string> = {}
   const bound = (text: string): string => {
     const known = Object.entries(texts).find(([, each]) => each === text)

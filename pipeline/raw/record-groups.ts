@@ -9,7 +9,7 @@ import { ABSENT, type Value } from './schemas/value.ts'
 
 /** What decides about a record beside its day and its counts. */
 const DECIDING = [
-  'is_malformed',
+  'malformed',
   'is_left_out',
   'model',
   'visibility',
@@ -35,7 +35,7 @@ interface Sum {
  */
 export function selectGroups(group: InputGroup, number: number): Select {
   const { columns, computed, texts } = columnsOf(group, number)
-  const fields = recordFields(group, number)
+  const fields = recordFields(group)
   const keys = new Map<string, string>()
   const keyOf = (sql: string): string => {
     const name = keys.get(sql) ?? `key_${keys.size}`
@@ -51,6 +51,7 @@ export function selectGroups(group: InputGroup, number: number): Select {
     return { ...sum, name, isRead: !readsAtMost(0, group, sum.field) }
   })
   const read = sums.filter(({ isRead }) => isRead)
+  const isCanonical = group.source.schema === 'canonical'
   const hasCost = read.some(({ name }) => name === 'cost_usd')
   const ofRecord = [
     'file_index::INTEGER AS file_index',
@@ -63,6 +64,7 @@ export function selectGroups(group: InputGroup, number: number): Select {
   const ofGroup = [
     ...['file_index', 'day', ...keys.values()],
     'prompt_tokens IS NULL OR completion_tokens IS NULL AS is_miscounted',
+    `${isCanonical ? 'false' : 'prompt_tokens = 0 AND completion_tokens = 0'} AS is_silent`,
     ...(hasCost ? ['cost_usd IS NULL AS is_cost_misread'] : []),
     'count(*) AS records',
     'sum(prompt_tokens) AS prompt_tokens',
@@ -71,7 +73,7 @@ export function selectGroups(group: InputGroup, number: number): Select {
   ]
   const judged = [
     ...[`${number} AS input_group`, 'file_index', 'day', ...decided],
-    ...['is_miscounted', hasCost ? 'is_cost_misread' : 'false AS is_cost_misread'],
+    ...['is_miscounted', 'is_silent', hasCost ? 'is_cost_misread' : 'false AS is_cost_misread'],
     ...['records', 'prompt_tokens', 'completion_tokens'],
     ...sums.map(({ name, field, isRead, otherwise }) => (isRead ? name : `${otherwise ?? field(columns)} AS ${name}`)),
   ]
@@ -94,11 +96,11 @@ export function selectTextGroups({ group, keys }: TextInput, number: number): Se
   const { columns: all, computed, texts } = columnsOf(group, number)
   const has = (column: string): Value => ({ ...ABSENT, exists: () => `list_contains(has, ${all.constant(column)})` })
   const columns = { ...all, value: (column: string) => (keys.includes(column) ? all.value(column) : has(column)) }
-  const { parts: _parts, ...fields } = recordFields(group, number)
+  const { parts: _parts, ...fields } = recordFields(group)
   const judged = [
     ...[`${number} AS input_group`, 'file_index', 'day'],
-    ...DECIDING.map((name) => `${name === 'is_malformed' ? 'false' : fields[name](columns)} AS ${name}`),
-    ...['false AS is_miscounted', 'false AS is_cost_misread'],
+    ...DECIDING.map((name) => `${name === 'malformed' ? 'NULL::VARCHAR' : fields[name](columns)} AS ${name}`),
+    ...['false AS is_miscounted', 'false AS is_silent', 'false AS is_cost_misread'],
     ...['records', 'prompt_tokens', 'completion_tokens', 'identified_records', 'cost_usd'],
     `${fields.has_prompt_tokens(columns)} AS has_prompt_tokens`,
     `${fields.has_completion_tokens(columns)} AS has_completion_tokens`,

@@ -1,21 +1,30 @@
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { NoteKind, PartsDisagreement } from './schemas/schema.ts'
 
-/** Why a record cannot be used (DESIGN.md §6). */
+/** Why a record cannot be used (DESIGN.md §6). `overlapping_bucket`: a wider bucket of the source has its usage too. */
 export const REJECT_REASONS = [
   'malformed_record',
+  'unreadable_document',
   'invalid_timestamp',
   'invalid_token_count',
   'invalid_model',
   'invalid_visibility',
+  'overlapping_bucket',
 ] as const
 export type RejectReason = (typeof REJECT_REASONS)[number]
 
 /**
  * Why a record is excluded from the rollup. `left_out`: its schema says that no provider served it or that it repeats
- * others. `archived_date`: it came after its date was archived.
+ * others. `nothing_used`: it has no model and no tokens. `archived_date`: it came after its date was archived.
  */
-export type ExclusionReason = RejectReason | 'left_out' | 'duplicate' | 'private' | 'withheld' | 'archived_date'
+export type ExclusionReason =
+  | RejectReason
+  | 'left_out'
+  | 'nothing_used'
+  | 'duplicate'
+  | 'private'
+  | 'withheld'
+  | 'archived_date'
 
 /** Records excluded for one reason. `date` is undefined if it cannot be read. */
 export interface Excluded {
@@ -35,6 +44,13 @@ export interface RejectedInFile {
   records: bigint
   /** The range of implausible dates (DESIGN.md §6.10), if there are any. */
   misdated?: { first_date: UtcDate; last_date: UtcDate }
+}
+
+/** A file with documents that hold no records, not counting a last line that is still being written. */
+export interface UnreadableFile {
+  source: string
+  file: string
+  documents: number
 }
 
 /** Accepted records of a date and source by contradiction between their token counts. They still count. */

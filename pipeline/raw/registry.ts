@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { CliError } from '../base/errors.ts'
 import { byCodePoints } from '../contract/code-points.ts'
-import { slugProblem } from './slug.ts'
+import { formulaSign, plainSlug, slugProblem } from './slug.ts'
 
 /** One model of `models.json`. `aliases` are its other names in raw logs. */
 export const Model = z.strictObject({
@@ -20,9 +20,14 @@ export type Model = z.infer<typeof Model>
 export type Visibility = 'public' | 'private' | 'withheld'
 
 export interface Registry {
-  /** The slug for `name`, or `name` itself. An unlisted `base:variant` follows its base. */
+  /**
+   * The slug for `name`, or `name` itself without what nobody sees. The very name wins over one that looks the same. An
+   * unlisted `base:variant` follows its base.
+   */
   resolve(name: string): string
   visibility(slug: string): Visibility
+  /** Whether a public model is listed by this very slug. */
+  isListedPublic(slug: string): boolean
   /** The names of a public model; empty for others. An unlisted variant is named after its base. */
   names(slug: string): ModelNames
 }
@@ -64,18 +69,22 @@ export function createRegistry(
   const faults = [...faultsOfSlugs(models, extra), ...faultsOfAliases(models, all)]
   if (faults.length > 0) throw new CliError(faults.map(describe))
   const bySlug = new Map(models.map((model) => [model.model_permaslug, model]))
-  const slugByAlias = new Map(
-    all
-      .filter(({ alias, model_permaslug }) => alias !== model_permaslug)
-      .map(({ alias, model_permaslug }) => [alias, model_permaslug]),
-  )
+  const slugs = [...models, ...all].map(({ model_permaslug }) => model_permaslug)
+  const slugByName = new Map([
+    ...all.map(({ alias, model_permaslug }) => [alias, model_permaslug] as const),
+    ...slugs.map((slug) => [slug, slug] as const),
+  ])
+  const slugByPlainName = new Map([...slugByName].toReversed().map(([name, slug]) => [plainSlug(name), slug]))
+  const find = (name: string) =>
+    slugByName.get(name) ?? slugByName.get(plainSlug(name)) ?? slugByPlainName.get(plainSlug(name))
   return {
-    resolve: (name) => resolve(name, bySlug, slugByAlias),
+    resolve: (name) => find(name) ?? resolveVariant(plainSlug(name), find),
     visibility: (slug) => {
       const model = bySlug.get(slug) ?? bySlug.get(splitVariant(slug)?.base ?? slug)
       if (model === undefined) return 'withheld'
       return model.public ? 'public' : 'private'
     },
+    isListedPublic: (slug) => bySlug.get(slug)?.public === true,
     names: (slug) => namesOf(slug, bySlug),
   }
 }
@@ -117,14 +126,10 @@ function faultsOfAliases(models: readonly Model[], all: readonly (Alias & Place)
   })
 }
 
-function resolve(name: string, bySlug: ReadonlyMap<string, Model>, slugByAlias: ReadonlyMap<string, string>): string {
-  if (bySlug.has(name)) return name
-  const slug = slugByAlias.get(name)
-  if (slug !== undefined) return slug
+function resolveVariant(name: string, find: (name: string) => string | undefined): string {
   const split = splitVariant(name)
-  if (split === undefined) return name
-  const base = slugByAlias.get(split.base)
-  return base === undefined ? name : `${base}${split.suffix}`
+  const base = split && find(split.base)
+  return base === undefined ? name : `${base}${split?.suffix}`
 }
 
 function namesOf(slug: string, bySlug: ReadonlyMap<string, Model>): ModelNames {
@@ -140,9 +145,9 @@ function namesOf(slug: string, bySlug: ReadonlyMap<string, Model>): ModelNames {
   }
 }
 
-/** Drops text that a spreadsheet would run as a formula, or with control characters. */
+/** Drops text that a spreadsheet would run as a formula, or with characters that change how text is shown. */
 function published(text = ''): string {
-  return /^[=+@-]|\p{Cc}/u.test(text) ? '' : text
+  return formulaSign(text) !== undefined || /\p{Cc}|\p{Bidi_Control}/u.test(text) ? '' : text
 }
 
 /** `author/model:free` -> base `author/model`, suffix `:free`; undefined if either is empty. */

@@ -112,8 +112,8 @@ function withPathColumns({ format, pathColumns, files }: InputGroup, number: num
 }
 
 /**
- * FROM with a row for each element of lists within lists: `json` is the element, `value` what its columns have. Numbered,
- * also the number of its line, and `held`: the innermost element that there is.
+ * FROM with a row for each element of lists within lists: `json` is the element, `value` what its columns have, `is_line`
+ * whether it is a line without the list. Numbered, also the number of its line, and `held`: the innermost element that there is.
  */
 function elementsOf({ source, lists, pointers }: InputGroup, isNumbered: boolean): string {
   const valuesOf = (depth: number) => `json_extract(element_${depth}, getvariable('pointers_${depth}_N'))`
@@ -137,7 +137,8 @@ function elementsOf({ source, lists, pointers }: InputGroup, isNumbered: boolean
   })
   const value = found.length === 1 ? found[0] : `list_concat(${found.join(', ')})`
   const added = isNumbered ? `, line_number, coalesce(${elements.toReversed().join(', ')}) AS held` : ''
-  return `FROM (\nSELECT file_index, ${elements.at(-1)} AS json, ${value} AS value${added}\nFROM (\n${rows}\n))`
+  const isLine = `${elements.at(-1)} = element_0 AS is_line`
+  return `FROM (\nSELECT file_index, ${elements.at(-1)} AS json, ${value} AS value, ${isLine}${added}\nFROM (\n${rows}\n))`
 }
 
 /**

@@ -15,12 +15,13 @@ import {
   EngineChoice,
   EngineFields,
   faultsOfNote,
+  NoCustomer,
   SourceVisibility,
   type UsageSource,
 } from './engine.ts'
 import type { ObjectCopies } from './objects/object.ts'
 import { Model, type Registry } from './registry.ts'
-import { type NamedText, readRegistry } from './registry-files.ts'
+import { type NamedText, readOwners, readRegistry } from './registry-files.ts'
 import { HELICONE_SCHEMAS, OutsideFrom } from './schemas/helicone-settings.ts'
 import { MAPPINGS, SCHEMA_NAMES, SCHEMAS } from './schemas/index.ts'
 import { ColumnMapping, Unnest, Where } from './schemas/mapping.ts'
@@ -75,6 +76,9 @@ const SourceFields = z.strictObject({
     .describe(
       'Why the usage belongs to no customer. Needed with `exempt`; with a rule in `disclosure` it is published.',
     ),
+  no_customer: NoCustomer.describe(
+    'Values of the column of the customer that stand for nobody, besides those that always do ([sources](sources.md#whose-usage-it-is)): `["guest"]`.',
+  ),
   model: z.string().min(1).optional().describe('One model for every record, if the files have no column for it.'),
   timezone: TimeZone.default('UTC').describe('The IANA time zone of timestamps without an offset.'),
   base_time: z.iso
@@ -151,11 +155,21 @@ export const Source = SourceFields.superRefine((source, context) => {
   }
 })
 
-function faultsOfContributors({ schema, contributors, columns, note }: z.infer<typeof SourceFields>): Fault[] {
+function faultsOfContributors({
+  schema,
+  contributors,
+  columns,
+  note,
+  no_customer,
+}: z.infer<typeof SourceFields>): Fault[] {
   const faults: Fault[] = []
   if (contributors === 'keys' && !hasKeys(schema)) {
     const message = `cannot be "keys" with schema ${schema}: of all schemas, only ${SCHEMA_NAMES.filter(hasKeys).join(' and ')} have API keys`
     faults.push({ path: ['contributors'], message })
+  }
+  if (contributors !== undefined && no_customer !== undefined) {
+    const message = `has no effect with "contributors": ${JSON.stringify(contributors)}; remove it`
+    faults.push({ path: ['no_customer'], message })
   }
   if (contributors !== undefined && 'contributor' in columns) {
     const message = `cannot be ${JSON.stringify(contributors)} if "columns" names a column of contributors; remove one of them`
@@ -182,6 +196,13 @@ const SourcesFields = z.strictObject({
     .min(1)
     .optional()
     .describe('A CSV file with the columns `alias,model_permaslug`. These aliases are never published.'),
+  owners: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'A CSV file with the columns `contributor,owner`: accounts of one owner count as one customer ([publishing](publishing.md#customers)). It is never published.',
+    ),
   max_rejected_share: z
     .number()
     .min(0)
@@ -223,6 +244,8 @@ export interface Sources {
   engine: Engine
   usageSources: (UsageSource | Source)[]
   registry: Registry
+  /** The owners of contributors, both as `contributorName` spells them. */
+  owners: (readonly [contributor: string, owner: string])[]
   /** The path of the registry; undefined if none is named. */
   models_file: string | undefined
   /** SHA-256 of the registry's files; null if none is named. */
@@ -250,6 +273,7 @@ export interface ReadOptions {
 const Outline = z.looseObject({
   models: z.string().optional().catch(undefined),
   aliases: z.string().optional().catch(undefined),
+  owners: z.string().optional().catch(undefined),
   sources: z
     .array(
       z
@@ -344,7 +368,7 @@ export async function readSources(path: string, { mayLackModels = false }: ReadO
   const named = Outline.safeParse(jsonIfAny(withoutMark(text))).data
   const modelsPath = besides(path, named?.models)
   const lacksModels = mayLackModels && modelsPath !== undefined && (await statsIfAny(modelsPath)) === undefined
-  const [file, registry] = await withAllFaults([
+  const [file, registry, owners] = await withAllFaults([
     () => parseJson(SourcesFile, text, path, CliError, KNOWN_KEYS),
     async () => {
       const [models, aliases] = await withAllFaults([
@@ -353,12 +377,17 @@ export async function readSources(path: string, { mayLackModels = false }: ReadO
       ])
       return readRegistry(models, aliases, KNOWN_KEYS)
     },
+    async () => {
+      const listed = await readIfNamed(besides(path, named?.owners))
+      return listed === undefined ? [] : readOwners(listed)
+    },
   ])
   const folder = dirname(resolve(path))
   return {
     folder,
     ...whatIsRead(file, folder),
     registry,
+    owners,
     models_file: file.models && resolve(folder, file.models),
     registry_files: {
       models_sha256: lacksModels ? null : await hashIfNamed(folder, file.models),
@@ -389,10 +418,10 @@ function whatIsRead(
     const read = disclosure === 'none' ? sources.map((each) => ({ ...each, contributors: 'none' as const })) : sources
     return { sources: read, engine: { kind: 'duckdb' }, usageSources: read }
   }
-  const { clickhouse, rollup_files, visibility, note } = engine
+  const { clickhouse, rollup_files, visibility, note, no_customer } = engine
   const contributors = disclosure === 'none' ? ('none' as const) : engine.contributors
   if (clickhouse !== undefined) {
-    const source: UsageSource = { name: engine.name ?? 'clickhouse', visibility, contributors, note }
+    const source: UsageSource = { name: engine.name ?? 'clickhouse', visibility, contributors, note, no_customer }
     const { ca, cert, key, ...rest } = clickhouse
     const files = Object.entries({ ca, cert, key }).flatMap(([name, file]) =>
       file === undefined ? [] : [[name, resolve(folder, file)]],

@@ -9,24 +9,28 @@ import { formOfInputs, type InputsForm, type ListedInput, type Provenance } from
 import { UtcDate } from '../contract/utc-date.ts'
 import { Warning } from '../dataset/checks.ts'
 import { publishedWarnings } from '../dataset/records.ts'
+import type { UnreadableFile } from '../raw/records.ts'
 import { merkleRoot } from './merkle.ts'
 
 /** A raw file that a release was made from. `sha256` is its published name; see `inputNames`. */
 const Input = z.strictObject({ sha256: z.string(), source: z.string(), file: z.string() })
 export type Input = z.infer<typeof Input>
 
+const Unreadable = z.strictObject({ source: z.string(), file: z.string(), documents: z.int() })
+
 /** An input of a release. If its list was published, only the name is known. */
 export type FormerInput = Pick<Input, 'sha256'> & Partial<Input>
 
 /**
- * `DATA_DIR/provenance/RELEASE.json`: the inputs of a release, of which only the Merkle root is published. The other facts
- * are published without a disclosure rule, and kept here under one.
+ * `DATA_DIR/provenance/RELEASE.json`: the inputs of a release, of which only the Merkle root is published, and its unreadable
+ * files. The other facts are published without a disclosure rule, and kept here under one.
  */
 const InputList = z.strictObject({
   release: ReleaseName,
   inputs: z.array(Input),
   last_credible_date: UtcDate.optional(),
   warnings: z.array(Warning).optional(),
+  unreadable: z.array(Unreadable).optional(),
 })
 export interface KeptFacts extends Omit<z.infer<typeof InputList>, 'release' | 'inputs'> {
   inputs: readonly Input[]
@@ -61,13 +65,18 @@ export async function warningsOf(
   folder: string,
   dataDir: string,
 ): Promise<Warning[]> {
-  return ruleOf(disclosure) === undefined ? publishedWarnings(folder) : keptWarnings(dataDir, release)
+  return ruleOf(disclosure) === undefined ? publishedWarnings(folder) : ((await kept(dataDir, release)).warnings ?? [])
 }
 
-async function keptWarnings(dataDir: string, release: ReleaseName): Promise<Warning[]> {
+/** The files that a release was published with although they have unreadable documents. */
+export async function unreadableIn(release: ReleaseName, dataDir: string): Promise<UnreadableFile[]> {
+  return (await kept(dataDir, release)).unreadable ?? []
+}
+
+async function kept(dataDir: string, release: ReleaseName): Promise<Partial<z.infer<typeof InputList>>> {
   const path = inputListPath(dataDir, release)
   const text = await readTextIfAny(path)
-  return text === undefined ? [] : (parseJson(InputList, text, path, BuildError).warnings ?? [])
+  return text === undefined ? {} : parseJson(InputList, text, path, BuildError)
 }
 
 /** What is published of inputs: up to version 0.4.0 a list. */

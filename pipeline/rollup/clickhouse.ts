@@ -15,6 +15,7 @@ import {
   forgetContributors,
   hasContributors,
   reportSessions,
+  setBound,
   setContributorKey,
   setKeyIfNeeded,
   withoutLostIds,
@@ -57,6 +58,8 @@ export interface ClickHouseEngineOptions {
   signal: AbortSignal
   /** Reads the key of the contributors' ids; makes one if there is none. */
   contributorKey: () => Promise<string>
+  /** Reads the key that the bound of rules is drawn from; undefined for the synthetic sample. */
+  boundKey: (() => Promise<string>) | undefined
 }
 
 /** Sums usage in ClickHouse, day by day. The state keeps the sums: later builds query new and not yet final days. */
@@ -65,6 +68,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
     async rollup(request) {
       const { database, archive, kept, rejectsFolder, files, choice } = options
       await database.run('result/create_rollup')
+      await database.run('result/create_shared_ids')
       await database.run('disclosure/create_contributions')
       await openState(database)
       await forgetUnlistedSources(request, options)
@@ -74,7 +78,8 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
       await database.transaction(() => settleTies(database))
       await deliver(database, choice.source, request)
       if (hasContributors(request.sources)) {
-        await deliverContributions(database, choice.source, { hasIds: true })
+        await deliverContributions(database, choice.source, request.sources, { hasIds: true })
+        await setBound(database, options.boundKey)
         await assertBalanced(database, request.sources)
         await reportSessions(database, choice.source, request)
       }

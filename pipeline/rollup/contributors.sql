@@ -29,6 +29,18 @@ WHERE contributor IS NOT NULL AND file_id IN (SELECT file_id FROM state_files WH
 
 UPDATE state_surplus SET contributor = NULL WHERE contributor IS NOT NULL AND source = getvariable('source')
 
+-- name: respelled
+-- Contributors that are written in several ways in what was just read, but for words for nobody, with two of the ways.
+SELECT count(*) AS contributors, min(spellings) AS spellings
+FROM (
+  SELECT list(contributor ORDER BY contributor)[:2] AS spellings
+  FROM core_contributor_ids
+  WHERE name IN (SELECT name FROM core_contributor_ids WHERE contributor <> name) AND NOT list_contains($words, name)
+  GROUP BY name
+  HAVING count(*) > 1
+)
+HAVING count(*) > 0
+
 -- name: count
 -- How many contributors the records of a source name, and how many records name one.
 SELECT count(DISTINCT contributor)::BIGINT AS contributors, coalesce(sum(records), 0)::BIGINT AS records

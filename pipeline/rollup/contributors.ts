@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
+import { contributorName, NO_CONTRIBUTOR } from '../base/contributor-name.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
 import { Protected, type Protection } from '../contract/disclosure.ts'
 import type { UsageSource } from '../raw/engine.ts'
-import { namesEndUsers, readsContributor } from '../raw/schemas/of-source.ts'
+import { absentContributors, namesEndUsers, readsContributor } from '../raw/schemas/of-source.ts'
 import type { Source, Sources } from '../raw/sources.ts'
 import { withoutContributors } from './reading.ts'
 import { listFiles, type StateFile, takeOver } from './state.ts'
@@ -52,6 +53,57 @@ export function contributorFacts({ usageSources }: Pick<Sources, 'usageSources'>
     return [[source.name, JSON.stringify([kind, source.schema, contributor])]]
   })
   return Object.fromEntries(facts)
+}
+
+/** What stands for nobody where a source names its contributors, as `contributorName` spells it. */
+export function noCustomersOf(source: Source | UsageSource): string[] {
+  const own = [...(source.no_customer ?? []), ...('schema' in source ? absentContributors(source) : [])]
+  return [...new Set([...NO_CONTRIBUTOR, ...own.flatMap((word) => contributorName(word) ?? [])])]
+}
+
+/** Selects whom the contributors of a source count as, if not as themselves: nobody, or their owners. */
+export async function selectParties(
+  database: Database,
+  source: Source | UsageSource,
+  { owners }: Pick<Sources, 'owners'>,
+): Promise<void> {
+  const parties = new Map<string, string>(noCustomersOf(source).map((word) => [word, '']))
+  for (const [contributor, owner] of owners) {
+    if (!parties.has(contributor)) parties.set(contributor, parties.get(owner) ?? owner)
+  }
+  await database.run('result/create_parties', { names: [...parties.keys()], owners: [...parties.values()] })
+}
+
+/** Says if contributors of a source that were just read are written in several ways. It is news: their names are not kept. */
+export async function reportRespelled(
+  database: Database,
+  source: Source | UsageSource,
+  { onNews }: { onNews: (text: string) => void },
+): Promise<void> {
+  type Row = { contributors: bigint; spellings: string[] }
+  const [found] = await database.rows<Row>('contributors/respelled', { words: noCustomersOf(source) })
+  if (found === undefined) return
+  onNews(
+    `source ${JSON.stringify(source.name)}: ${counted(found.contributors, 'customer')} ${found.contributors === 1n ? 'is' : 'are'} written ` +
+      `in several ways, such as ${found.spellings.map(visibly).join(' and ')}, and each counts once (docs/disclosure.md)`,
+  )
+}
+
+/** In quotes, with what cannot be seen as its code. */
+function visibly(text: string): string {
+  const code = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`
+  return JSON.stringify(text.slice(0, 60)).replaceAll(/[^\P{C}]|[^\P{Z} ]/gu, code)
+}
+
+/**
+ * Draws from the secret of the installation how much stricter the bound is that rules apply (disclosure/define_measured_cells).
+ * The synthetic sample has nobody to protect and is the same everywhere: it applies the rule as it is. It is needed only where somebody is known to contribute.
+ */
+export async function setBound(database: Database, readKey: (() => Promise<string>) | undefined): Promise<void> {
+  const [found] = await database.rows<{ has_contributors: boolean }>('contributors/delivered')
+  if (found?.has_contributors !== true) return
+  const share = readKey === undefined ? -1 : Number.parseInt((await readKey()).slice(0, 12), 16) / 2 ** 48
+  await database.setVariable('bound_share', share)
 }
 
 const BLOCK_BYTES = 64

@@ -150,8 +150,11 @@ CREATE OR REPLACE TEMP TABLE core_file_numbers (link VARCHAR, file_id INTEGER)
 -- A table, so that DuckDB knows how many there are: of a subquery it takes that for many, and then builds its hash table of
 -- the sums.
 CREATE OR REPLACE TEMP TABLE core_contributor_ids AS
-SELECT contributor, contributor_id(contributor) AS id
-FROM (SELECT DISTINCT contributor FROM core_all_sums WHERE contributor IS NOT NULL)
+SELECT contributor, name, contributor_id(name) AS id
+FROM (
+  SELECT contributor, contributor_name(contributor) AS name
+  FROM (SELECT DISTINCT contributor FROM core_all_sums WHERE contributor IS NOT NULL)
+)
 
 -- name: keep_sums
 INSERT INTO state_sums BY NAME
@@ -190,6 +193,14 @@ SELECT file_id, 'absent_path', path, records, 0
 FROM found
 CROSS JOIN (SELECT unnest($paths::VARCHAR[]) AS path, generate_subscripts($paths::VARCHAR[], 1) - 1 AS position)
 WHERE paths_found & (1::BIGINT << position) = 0
+
+-- name: keep_file_notes
+-- Notes of pages. A last line that is cut is only told of where DuckDB cannot read it either.
+INSERT INTO state_notes
+SELECT file_id, $kind, '', 1, 0
+FROM core_file_numbers
+WHERE link IN (SELECT unnest($links::VARCHAR[]))
+  AND ($kind <> 'cut_line' OR link IN (SELECT link FROM core_all_sums WHERE reject_reason = 'unreadable_document'))
 
 -- name: counts_present
 -- Whether any accepted record of a source has each of the token counts at all; NULL where none was accepted.

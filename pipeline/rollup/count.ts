@@ -1,7 +1,7 @@
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
-import { recordColumns } from '../raw/files/columns.ts'
+import { recordPaths } from '../raw/files/columns.ts'
 import type { Contents } from '../raw/files/content.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../raw/files/group.ts'
 import type { LinkedFile } from '../raw/files/link.ts'
@@ -82,6 +82,11 @@ function bytesOf(files: readonly Pick<LinkedFile, 'bytes'>[]): number {
   return files.reduce((sum, { bytes }) => sum + bytes, 0)
 }
 
+const FILE_NOTES = [
+  ['cut_line', 'isCut'],
+  ['more_pages', 'hasMorePages'],
+] as const
+
 /** Stores the sums of `countRecords` in the state. `numbers` are the state's file numbers by name. */
 export async function keepCounts(
   database: Database,
@@ -100,6 +105,11 @@ export async function keepCounts(
   await database.run('count/keep_notes')
   const paths = ownPlaces(source).map(({ text }) => text)
   if (paths.length > 0) await database.run('count/keep_absent_paths', { paths })
+  const pages = groups.filter(({ lists }) => lists.length > 0).flatMap((group) => group.files)
+  for (const [kind, has] of FILE_NOTES) {
+    const links = pages.filter(({ lines }) => lines?.[has] === true).map(({ link }) => link)
+    if (links.length > 0) await database.run('count/keep_file_notes', { kind, links })
+  }
 }
 
 /** Sums have no ids: with kept missing files, new ones must have other days. Throws `BuildError` that names both. */
@@ -142,7 +152,7 @@ export async function checkCountsPresent(
     await database.rows<Record<'prompt_tokens' | 'completion_tokens', boolean | null>>('count/counts_present')
   const missing = (['prompt_tokens', 'completion_tokens'] as const).filter((column) => present?.[column] === false)
   if (missing.length === 0) return
-  const names = recordColumns(source, missing)
+  const names = recordPaths(source, missing)
     .map((name) => JSON.stringify(name))
     .join(' or ')
   const message = `source ${JSON.stringify(source.name)}: no record has ${names}`

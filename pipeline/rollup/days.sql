@@ -30,9 +30,12 @@ CREATE OR REPLACE TEMP TABLE core_day_sums (
 )
 
 -- name: create_ids
-CREATE OR REPLACE TEMP TABLE core_day_ids AS
-SELECT contributor, contributor_id(contributor) AS id
-FROM (SELECT DISTINCT contributor FROM core_day_sums WHERE contributor IS NOT NULL)
+CREATE OR REPLACE TEMP TABLE core_contributor_ids AS
+SELECT contributor, name, contributor_id(name) AS id
+FROM (
+  SELECT contributor, contributor_name(contributor) AS name
+  FROM (SELECT DISTINCT contributor FROM core_day_sums WHERE contributor IS NOT NULL)
+)
 
 -- name: enter_sums
 INSERT INTO state_sums BY NAME
@@ -50,7 +53,7 @@ SELECT
   0 AS misread_charges,
   id AS contributor
 FROM core_day_sums
-LEFT JOIN core_day_ids USING (contributor)
+LEFT JOIN core_contributor_ids USING (contributor)
 WHERE NOT is_surplus
 GROUP BY ALL
 
@@ -67,13 +70,13 @@ SELECT
   0 AS misread_charges,
   id AS contributor
 FROM core_day_sums
-LEFT JOIN core_day_ids USING (contributor)
+LEFT JOIN core_contributor_ids USING (contributor)
 WHERE is_surplus
 GROUP BY ALL
 
 -- name: forget_names
 DROP TABLE core_day_sums;
-DROP TABLE core_day_ids
+DROP TABLE core_contributor_ids
 
 -- name: forget_surplus
 DELETE FROM state_surplus WHERE source = getvariable('source') AND day_number = $day_number::INTEGER
@@ -104,9 +107,9 @@ WHERE source = getvariable('source') AND model IS DISTINCT FROM winner
 -- name: settle_ties
 -- Takes the winners out of the surplus, and puts the previous ones back.
 INSERT INTO state_surplus
-SELECT getvariable('source'), day_number, winner, NULL, NULL, NULL, -records, 0, -tokens, 0, 0, NULL, NULL FROM core_winners
+SELECT getvariable('source'), day_number, winner, NULL, NULL, NULL, -records, 0, -tokens, 0, 0, NULL, NULL, NULL FROM core_winners
 UNION ALL
-SELECT getvariable('source'), day_number, previous, NULL, NULL, NULL, records, 0, tokens, 0, 0, NULL, NULL
+SELECT getvariable('source'), day_number, previous, NULL, NULL, NULL, records, 0, tokens, 0, 0, NULL, NULL, NULL
 FROM core_winners
 WHERE previous IS NOT NULL
 

@@ -9,6 +9,7 @@ import {
   type DisclosureRisk,
   measureRisk,
   measureRule,
+  reportNoCustomers,
   type UnsafeCell,
   worstCells,
 } from '../dataset/disclosure.ts'
@@ -16,7 +17,15 @@ import { Account } from '../dataset/quality.ts'
 import { isOfSums, type Sources } from '../raw/sources.ts'
 import { type AttackReport, attack } from './attack.ts'
 import { findUnbalanced, hasContributors, protectedIn } from './contributors.ts'
-import { defaultSources, leaveSample, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
+import {
+  defaultSources,
+  isSynthetic,
+  leaveSample,
+  namedSources,
+  openEngine,
+  readRecords,
+  withObjects,
+} from './intake.ts'
 import { withScratch } from './workspace.ts'
 
 /** What a rule would do to a release of the sources. Private: it names cells. */
@@ -54,10 +63,12 @@ export async function reportDisclosure(
     const { database } = workspace
     const named = await withObjects(chosen, workspace, config, effects)
     const sources = { ...named, disclosure: DisclosureSettings.parse(rule) }
-    const { engine, archive } = await openEngine(workspace, { config, sources, asOf, synthetic: false }, effects)
+    const synthetic = await isSynthetic(named)
+    const { engine, archive } = await openEngine(workspace, { config, sources, asOf, synthetic }, effects)
     await leaveSample(workspace, archive)
     await readRecords(engine, sources, { account: new Account() }, effects)
     const measures = await measureRule(database, rule, mostRecentCompletedDay(asOf))
+    await reportNoCustomers(database, effects.report)
     const worst_cells = await worstCells(database, CELLS_SHOWN)
     return {
       rule,

@@ -11,7 +11,14 @@ import { readsContributor } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
 import type { Archive } from './archive.ts'
-import { assertBalanced, hasContributors, reportSessions, setKeyIfNeeded, withoutLostIds } from './contributors.ts'
+import {
+  assertBalanced,
+  hasContributors,
+  reportSessions,
+  setBound,
+  setKeyIfNeeded,
+  withoutLostIds,
+} from './contributors.ts'
 import { checkNotRestated, countRecords } from './count.ts'
 import type { Progress, RollupEngine, RollupRequest } from './engine.ts'
 import { decideMissing, type FileDecisions } from './file-decisions.ts'
@@ -33,6 +40,8 @@ export interface DuckDbEngineOptions extends SettleOptions {
   signal: AbortSignal
   /** Reads the key of the contributors' ids; makes one if there is none. */
   contributorKey: () => Promise<string>
+  /** Reads the key that the bound of rules is drawn from; undefined for the synthetic sample. */
+  boundKey: (() => Promise<string>) | undefined
 }
 
 /** The embedded engine: DuckDB reads new and replaced raw files, and the state keeps the sums of each file. */
@@ -50,7 +59,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         await archive.select(database, source.name)
         const hasIds = await updateState(source, update, options)
         await deliver(database, source, request)
-        if (isMeasured) await deliverContributions(database, source, { hasIds })
+        if (isMeasured) await deliverContributions(database, source, request.sources, { hasIds })
         if (readsContributor(source)) await reportSessions(database, source, request)
         await reportOldCounts(
           database,
@@ -60,7 +69,11 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         if (isOfSums(source)) await reportRowsOfSums(database, request)
         else await reportIds(database, source, request)
       }
-      if (isMeasured) await assertBalanced(database, request.sources)
+      if (isMeasured) {
+        await setBound(database, options.boundKey)
+        await assertBalanced(database, request.sources)
+      }
+      await database.run('surplus/create_shared')
       await reportShared(database, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)

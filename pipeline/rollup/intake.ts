@@ -133,7 +133,9 @@ export async function openEngine(
   const archive = await Archive.open(archiveDir)
   const kept = await KeptFiles.open({ stateDir, keptDir, database, files })
   const contributorKey = () => secret.keyFor('contributors')
-  const common = { database, rejectsFolder: join(stateDir, 'rejects'), archive, kept, files, signal, contributorKey }
+  const boundKey = synthetic ? undefined : () => secret.keyFor('bound')
+  const keys = { contributorKey, boundKey }
+  const common = { database, rejectsFolder: join(stateDir, 'rejects'), archive, kept, files, signal, ...keys }
   if (sources.engine.kind === 'clickhouse') {
     const { createClickHouseEngine } = await import('./clickhouse.ts')
     const options = { choice: sources.engine, login: config.clickhouse, asOf, now: clock, lastCredible, reread }

@@ -5,7 +5,7 @@
 COPY (
   SELECT
     * EXCLUDE (contributor_text)
-      REPLACE (coalesce(contributor, contributor_id(contributor_text)) AS contributor)
+      REPLACE (coalesce(contributor, contributor_id(contributor_name(contributor_text))) AS contributor)
   FROM core_identified_usage
 ) TO $path (FORMAT parquet, COMPRESSION zstd)
 

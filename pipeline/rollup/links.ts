@@ -8,7 +8,9 @@ import { sourceColumns } from '../raw/files/columns.ts'
 import { Contents, isText } from '../raw/files/content.ts'
 import type { InputFile } from '../raw/files/find.ts'
 import { groupFiles, type InputGroup } from '../raw/files/group.ts'
+import type { Documents } from '../raw/files/json-lines.ts'
 import { type LinkedFile, linkFiles } from '../raw/files/link.ts'
+import { keysWithoutRecords, listsOf } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 import { layoutOf, type TextLayout } from '../raw/text/layout.ts'
 import type { Progress } from './engine.ts'
@@ -42,7 +44,7 @@ export class Links {
     const folder = join(this.#folder, `${this.#calls}`)
     await this.#files.makeFolder(folder)
     const wanted = sourceColumns(this.#source)
-    const linked = await linkFiles(files, folder, { wanted, contents })
+    const linked = await linkFiles(files, folder, { wanted, contents, documents: documentsOf(this.#source) })
     for (const file of linked) this.#linked.push(file)
     const groups = await groupFiles(this.#database, this.#source, linked)
     for (const group of groups) if (group.types.length > (this.#widest?.types.length ?? 0)) this.#widest = group
@@ -116,6 +118,11 @@ export class Links {
     if (first === undefined || others.length > 0) return `a file of source ${JSON.stringify(this.#source.name)}`
     return first
   }
+}
+
+function documentsOf(source: Source): Documents {
+  if (listsOf(source).length === 0) return 'whole'
+  return keysWithoutRecords(source).length === 0 ? 'page' : 'batch'
 }
 
 /** DuckDB reads a thousand small files as cheaply as they are summed here, and keeps no sums of each until all are read. */

@@ -1,6 +1,8 @@
+import { dirname } from 'node:path'
 import { z } from 'zod'
 import type { Database } from '../base/database.ts'
 import { jsonIfAny } from '../base/json.ts'
+import { counted } from '../base/numbers.ts'
 import type { UsageSource } from '../raw/engine.ts'
 import type { ReadingNote } from '../raw/records.ts'
 import type { NoteKind } from '../raw/schemas/schema.ts'
@@ -10,11 +12,23 @@ const NAMES_SHOWN = 10
 
 export async function reportNotes(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   type Row = Omit<{ [Key in keyof ReadingNote]: ReadingNote[Key] }, 'source'>
-  const notes = await database.rows<Row>('result/notes')
+  const all = await database.rows<Row>('result/notes')
+  const lastFiles = all.some(({ kind }) => kind === 'more_pages') ? await lastInFolders(database) : []
+  const notes = all.filter(({ kind, name }) => kind !== 'more_pages' || lastFiles.includes(name))
   for (const note of notes) request.onReadingNote({ source: source.name, ...note })
   for (const [kind, ofKind] of Map.groupBy(notes, (note) => note.kind)) {
     request.onNotice(`source ${JSON.stringify(source.name)}: ${SENTENCES[kind](ofKind)}`)
   }
+}
+
+const IN_ORDER = new Intl.Collator('en', { numeric: true })
+
+/** The last file at hand in each folder: page-10.json comes after page-9.json. */
+async function lastInFolders(database: Database): Promise<string[]> {
+  const names = (await database.rows<{ name: string }>('result/file_names')).map(({ name }) => name)
+  return [...Map.groupBy(names, (name) => dirname(name)).values()].map((own) => {
+    return own.reduce((last, name) => (IN_ORDER.compare(name, last) > 0 ? name : last))
+  })
 }
 
 /** Reports records without an id, whose duplicates cannot be found. */
@@ -22,6 +36,25 @@ export async function reportIds(database: Database, { name }: UsageSource, reque
   const [without] = await database.rows<{ records: bigint; accepted_records: bigint }>('result/without_ids')
   if (without === undefined || without.records === 0n) return
   request.onNoRequestIds({ source: name, ...without })
+}
+
+/** Reports buckets that overlap others, with the files that have them: of the records alone, none is wrong. */
+export async function reportOverlapping(
+  database: Database,
+  source: UsageSource,
+  request: RollupRequest,
+): Promise<void> {
+  type Row = { date: string; records: bigint; files: string[] }
+  const dates = await database.rows<Row>('result/overlapping')
+  const [first] = dates
+  if (first === undefined) return
+  const records = recordsOf(dates)
+  const more = dates.length > 1 ? ` and on ${counted(dates.length - 1, 'more date')}` : ''
+  request.onNotice(
+    `source ${JSON.stringify(source.name)}: ${counted(records, 'record')} of buckets were rejected as overlapping_bucket, because ` +
+      `wider buckets of the same model have their usage too: on ${first.date} in ${list(first.files)}${more}; keep exports of one ` +
+      'bucket width',
+  )
 }
 
 type NoteCounts = Pick<ReadingNote, 'name' | 'records' | 'tokens'>
@@ -44,6 +77,10 @@ const SENTENCES: Record<NoteKind, (notes: readonly NoteCounts[]) => string> = {
     'a day or less that begin at midnight UTC',
   absent_path: (notes) =>
     notes.map(({ name, records }) => `${name} is in no record of its ${records}; check the spelling`).join('; '),
+  cut_line: (notes) =>
+    `the last line is not read, for it has no line end: it is cut, or still being written: ${namesOf(notes)}`,
+  more_pages: (notes) =>
+    `the last page says that more pages follow (has_more, next_page, totalPages or cursors); fetch them too: ${namesOf(notes)}`,
 }
 
 /** The quoted names of a JSON list. Old states have lists that are cut; their whole names are used. */
@@ -53,7 +90,7 @@ function listed(names: string): string[] {
   return (list.data ?? []).map((name) => JSON.stringify(name))
 }
 
-function recordsOf(notes: readonly NoteCounts[]): bigint {
+function recordsOf(notes: readonly Pick<NoteCounts, 'records'>[]): bigint {
   return notes.reduce((sum, { records }) => sum + records, 0n)
 }
 
@@ -65,6 +102,10 @@ function sumOf(notes: readonly NoteCounts[]): string {
 
 function byName(notes: readonly NoteCounts[]): string {
   return list(notes.map(({ name, tokens }) => `${name === '' ? 'no provider' : JSON.stringify(name)} ${tokens}`))
+}
+
+function namesOf(notes: readonly NoteCounts[]): string {
+  return list(notes.map(({ name }) => name))
 }
 
 function list(names: readonly string[]): string {

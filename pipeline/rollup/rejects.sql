@@ -15,7 +15,7 @@ SELECT
 FROM state_sums
 JOIN known USING (file_id)
 LEFT JOIN core_models ON state_sums.model = core_models.model
-WHERE kept IS NULL AND (is_misdated(day_number) OR reject_reason NOT IN ('left_out', 'duplicate') OR NOT is_valid)
+WHERE kept IS NULL AND (is_misdated(day_number) OR reject_reason NOT IN ('left_out', 'nothing_used', 'duplicate') OR NOT is_valid)
 GROUP BY ALL
 UNION ALL
 SELECT file, sha256, reason, records
@@ -48,7 +48,7 @@ CREATE OR REPLACE TEMP TABLE core_rejects AS
 SELECT *
 FROM core_usage
 WHERE is_misdated(day_number)
-  OR reject_reason <> 'left_out'
+  OR reject_reason NOT IN ('left_out', 'nothing_used')
   OR coalesce(model, '') IN (SELECT model FROM core_models WHERE NOT is_valid)
 
 -- name: in_order

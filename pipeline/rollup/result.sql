@@ -10,6 +10,12 @@ CREATE OR REPLACE TEMP TABLE core_rollup (
   requests BIGINT
 )
 
+-- name: create_shared_ids
+-- Ids that two sources have in common; filled by engines that read ids (surplus.sql).
+CREATE OR REPLACE TEMP TABLE core_shared_ids (
+  source VARCHAR, other_source VARCHAR, date DATE, ids BIGINT, of_ids BIGINT
+)
+
 -- name: models
 -- Model names of the files and the archive, for the registry to resolve.
 SELECT model FROM core_source_sums WHERE model IS NOT NULL
@@ -18,8 +24,8 @@ SELECT model FROM core_archive WHERE model IS NOT NULL
 ORDER BY model
 
 -- name: create_models
--- What the registry says of each model name as written; filled by the engine. `visibility` is public, private or
--- withheld; `is_valid` says that the slug may be published.
+-- What the registry says of each model name as written; filled by the engine. `visibility` is public, private, withheld or
+-- looks_private; `is_valid` says that the slug may be published.
 CREATE OR REPLACE TEMP TABLE core_models (
   model VARCHAR, model_permaslug VARCHAR, visibility VARCHAR, is_valid BOOLEAN
 )
@@ -33,7 +39,7 @@ SELECT
   CASE
     WHEN outcome IS NOT NULL THEN outcome
     WHEN NOT is_valid THEN 'invalid_model'
-    ELSE coalesce(core_dated_usage.visibility, core_models.visibility)
+    ELSE visibility_of(core_dated_usage.visibility, core_models.visibility)
   END AS outcome,
   sum(records)::BIGINT AS records,
   sum(tokens)::HUGEINT AS tokens
@@ -53,33 +59,47 @@ FROM core_result
 WHERE outcome <> 'public'
 ORDER BY ALL
 
+-- name: public_models
+SELECT DISTINCT model_permaslug AS model FROM core_result WHERE outcome = 'public' ORDER BY model
+
 -- name: deliver
 INSERT INTO core_rollup
 SELECT getvariable('source'), date, model_permaslug, tokens, records FROM core_result WHERE outcome = 'public'
 
+-- name: create_parties
+-- The names that a source's contributors do not count under: they have the `owners`, and who has none is nobody ('').
+CREATE OR REPLACE TEMP TABLE core_parties AS
+SELECT
+  contributor_id(name) AS id,
+  contributor_id(nullif(owner, '')) AS owner_id,
+  CASE WHEN owner = '' THEN name END AS word
+FROM (SELECT unnest($names::VARCHAR[]) AS name, unnest($owners::VARCHAR[]) AS owner)
+
 -- name: deliver_contributions
--- $contributors says who contributes: what the records name (column), their keys, or nobody (exempt). Negative sums stay:
--- all contributions of a model on a date are its tokens.
+-- $contributors says who contributes: what the records name (column), their keys, or nobody (exempt). Names in core_parties
+-- are words for nobody, or have an owner. Negative sums stay: all contributions of a model on a date are its tokens.
 INSERT INTO core_contributions
 SELECT
   DATE '1970-01-01' + day_number::INTEGER,
   core_models.model_permaslug,
   CASE $contributors
-    WHEN 'column' THEN known_contributor(contributor)
+    WHEN 'column' THEN CASE WHEN party.id IS NULL THEN known_contributor(contributor) ELSE owner_id END
     WHEN 'keys' THEN encode('key ' || api_key_hash)
   END AS contributor,
   $contributors = 'exempt',
-  sum(tokens)::HUGEINT
+  sum(tokens)::HUGEINT,
+  CASE WHEN $contributors = 'column' THEN word END AS no_customer
 FROM core_dated_usage
 JOIN core_models ON core_dated_usage.model = core_models.model
-WHERE outcome IS NULL AND is_valid AND coalesce(core_dated_usage.visibility, core_models.visibility) = 'public'
+LEFT JOIN core_parties AS party ON contributor = party.id
+WHERE outcome IS NULL AND is_valid AND visibility_of(core_dated_usage.visibility, core_models.visibility) = 'public'
 GROUP BY ALL
 HAVING sum(tokens) <> 0
 
 -- name: deliver_unknown
 -- The same for a source of which no record names anybody.
 INSERT INTO core_contributions
-SELECT date, model_permaslug, NULL, false, tokens FROM core_rollup WHERE source = getvariable('source')
+SELECT date, model_permaslug, NULL, false, tokens, NULL FROM core_rollup WHERE source = getvariable('source')
 
 -- name: totals
 -- How many records a source has in all, and how many of them have an outcome.
@@ -94,6 +114,23 @@ SELECT
 -- How many duplicates differ from the record that was kept.
 SELECT coalesce(sum(conflicting_records), 0)::BIGINT AS records FROM state_surplus WHERE source = getvariable('source')
 
+-- name: overlapping
+-- Rejected records of buckets by date, and the files that have records of the date: which of them overlap.
+SELECT
+  strftime(DATE '1970-01-01' + day_number::INTEGER, '%Y-%m-%d') AS date,
+  sum(records)::BIGINT AS records,
+  (
+    SELECT list(DISTINCT name ORDER BY name)
+    FROM core_source_sums
+    JOIN state_files USING (file_id)
+    WHERE core_source_sums.day_number = state_surplus.day_number
+  ) AS files
+FROM state_surplus
+WHERE source = getvariable('source') AND reason = 'overlapping_bucket'
+  AND day_number >= getvariable('open_day') AND NOT is_misdated(day_number)
+GROUP BY day_number
+ORDER BY date
+
 -- name: rejected_files
 -- For the maintainer. Records of misdated days have the first and the last of these days.
 WITH rejected AS (
@@ -105,7 +142,7 @@ WITH rejected AS (
   FROM core_source_sums
   JOIN state_files USING (file_id)
   LEFT JOIN core_models ON core_source_sums.model = core_models.model
-  WHERE is_misdated(day_number) OR reject_reason NOT IN ('left_out', 'duplicate') OR NOT is_valid
+  WHERE is_misdated(day_number) OR reject_reason NOT IN ('left_out', 'nothing_used', 'duplicate') OR NOT is_valid
   UNION ALL
   SELECT file, 'invalid_timestamp', day_number, records FROM core_late_usage WHERE is_misdated(day_number)
 )
@@ -146,7 +183,7 @@ SELECT
   parts_disagree AS reason,
   sum(records)::BIGINT AS records,
   coalesce(
-    sum(records) FILTER (coalesce(core_source_sums.visibility, core_models.visibility) = 'public'),
+    sum(records) FILTER (visibility_of(core_source_sums.visibility, core_models.visibility) = 'public'),
     0
   )::BIGINT AS public_records,
   sum(tokens)::HUGEINT AS tokens,
@@ -171,10 +208,10 @@ FROM core_late_usage
 ORDER BY file, date
 
 -- name: notes
--- What is to be told of how the files were read. A path is absent if no file at hand has it.
+-- What is to be told of how the files were read. A path is absent if no file at hand has it; some notes are of a file.
 SELECT
   kind,
-  state_notes.name AS name,
+  CASE WHEN kind IN ('cut_line', 'more_pages') THEN state_files.name ELSE state_notes.name END AS name,
   sum(records)::BIGINT AS records,
   sum(tokens)::VARCHAR AS tokens
 FROM state_notes
@@ -190,7 +227,10 @@ HAVING kind <> 'absent_path' OR count(*) FILTER (kept IS NULL) = greatest(
     WHERE source = getvariable('source') AND kept IS NULL
   )
 )
-ORDER BY kind, sum(tokens) DESC, sum(records) DESC, state_notes.name
+ORDER BY kind, sum(tokens) DESC, sum(records) DESC, name
+
+-- name: file_names
+SELECT name FROM state_files WHERE source = getvariable('source') AND kept IS NULL
 
 -- name: without_ids
 -- How many of the accepted records have no request_id. Missing files do not count: nothing more of them is delivered,

@@ -4,12 +4,14 @@ import { counted } from '../base/numbers.ts'
 import { SharedTexts } from '../base/shared-texts.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { UsageSource } from '../raw/engine.ts'
+import { looksPrivate, privateForm } from '../raw/model-names.ts'
 import type { ComparedRecords, ExclusionReason, KeySpendRow, RejectReason } from '../raw/records.ts'
+import type { Registry, Visibility } from '../raw/registry.ts'
 import { slugProblem } from '../raw/slug.ts'
 import type { Source, Sources } from '../raw/sources.ts'
-import { contributorsOf } from './contributors.ts'
+import { contributorsOf, selectParties } from './contributors.ts'
 import type { RollupRequest } from './engine.ts'
-import { reportNotes } from './notes.ts'
+import { reportNotes, reportOverlapping } from './notes.ts'
 import { hasOldCounts, type Reader } from './reading.ts'
 
 /** Looks up each model name of the source in the registry, once per name. */
@@ -18,16 +20,24 @@ export async function resolveModels(database: Database, source: UsageSource, { r
   await database.run('result/create_models')
   const rows = names.map(({ model }) => {
     const slug = registry.resolve(model)
-    const visibility = source.visibility === 'registry' ? registry.visibility(slug) : source.visibility
+    const visibility = visibilityOf(slug, source, registry)
     const isValid = slugProblem(model) === undefined && slugProblem(slug) === undefined
     return [model, slug, visibility, String(isValid)]
   })
   await database.append('core_models', rows)
 }
 
+/** A name that may tell a customer is public only if the registry has this very name, or the source gives it to all records. */
+function visibilityOf(slug: string, source: Source | UsageSource, registry: Registry): Visibility | 'looks_private' {
+  const visibility = source.visibility === 'registry' ? registry.visibility(slug) : source.visibility
+  const isNamed = registry.isListedPublic(slug) || ('model' in source && source.model !== undefined)
+  return visibility === 'private' || isNamed || privateForm(slug) === undefined ? visibility : 'looks_private'
+}
+
 /** Adds a source's usage from state and archive to the rollup, and reports what is excluded. */
 export async function deliver(database: Database, source: UsageSource, request: RollupRequest): Promise<void> {
   await reportConflicts(database, source, request)
+  await reportOverlapping(database, source, request)
   await reportRejectedFiles(database, source, request)
   await reportCompared(database, source, request)
   await reportNotes(database, source, request)
@@ -55,6 +65,7 @@ export async function deliver(database: Database, source: UsageSource, request: 
       })
     }
   }
+  await reportNamesInDoubt(database, source, request)
   await database.run('result/deliver')
   await database.script('result/forget')
 }
@@ -63,11 +74,16 @@ export async function deliver(database: Database, source: UsageSource, request: 
 export async function deliverContributions(
   database: Database,
   source: Source | UsageSource,
+  sources: Pick<Sources, 'owners'>,
   { hasIds }: { hasIds: boolean },
 ): Promise<void> {
   const contributors = contributorsOf(source) ?? 'column'
-  if (contributors === 'column' && !hasIds) await database.run('result/deliver_unknown')
-  else await database.run('result/deliver_contributions', { contributors })
+  if (contributors === 'column' && !hasIds) {
+    await database.run('result/deliver_unknown')
+    return
+  }
+  await selectParties(database, source, sources)
+  await database.run('result/deliver_contributions', { contributors })
 }
 
 export async function reportRowsOfSums(database: Database, request: RollupRequest): Promise<void> {
@@ -145,6 +161,28 @@ async function reportLate(database: Database, source: UsageSource, request: Roll
   request.onNotice(
     `source ${JSON.stringify(source.name)}: ${counted(sum(late), 'record')} came after their date was archived and ${sum(late) === 1n ? 'is' : 'are'} not counted: ` +
       `${files.slice(0, LATE_FILES_SHOWN).join(', ')}${more}`,
+  )
+}
+
+const NAMES_SHOWN = 5
+
+/** Names that a source makes public, but that are of no known model and in no registry. */
+async function reportNamesInDoubt(
+  database: Database,
+  source: Source | UsageSource,
+  request: RollupRequest,
+): Promise<void> {
+  if (source.visibility !== 'public' || ('model' in source && source.model !== undefined)) return
+  const models = await database.rows<{ model: string }>('result/public_models')
+  const names = models
+    .map(({ model }) => model)
+    .filter((model) => looksPrivate(model) && !request.sources.registry.isListedPublic(model))
+  if (names.length === 0) return
+  const shown = names.slice(0, NAMES_SHOWN).map((name) => JSON.stringify(name))
+  const more = names.length > NAMES_SHOWN ? ` and ${counted(names.length - NAMES_SHOWN, 'more name')}` : ''
+  request.onNotice(
+    `source ${JSON.stringify(source.name)} is public, with ${counted(names.length, 'name')} of no known model, perhaps of private deployments: ` +
+      `${shown.join(', ')}${more}; if they are public, list them in the "models" file`,
   )
 }
 

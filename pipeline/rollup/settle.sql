@@ -70,7 +70,7 @@ WITH change AS (
 ),
 total AS (
   SELECT
-    day_number, model, visibility, api_key_hash, is_byok, contributor,
+    day_number, model, visibility, api_key_hash, is_byok, contributor, reason,
     sum(records)::BIGINT AS records,
     sum(tokens)::HUGEINT AS tokens,
     sum_of_parts(parts, tokens) AS parts,
@@ -87,7 +87,7 @@ SELECT
 FROM total
 UNION ALL
 SELECT
-  $file_id, day_number, model, visibility, NULL, NULL, 'duplicate', records, 0, tokens, parts, 0, 0, NULL
+  $file_id, day_number, model, visibility, NULL, NULL, coalesce(reason, 'duplicate'), records, 0, tokens, parts, 0, 0, NULL
 FROM total
 
 -- name: free_memory

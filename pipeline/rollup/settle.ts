@@ -6,6 +6,7 @@ import type { InputFile } from '../raw/files/find.ts'
 import type { GroupedFile, InputGroup } from '../raw/files/group.ts'
 import { recognize } from '../raw/files/recognize.ts'
 import type { Source } from '../raw/sources.ts'
+import { reportRespelled } from './contributors.ts'
 import { checkCountsPresent, keepCounts } from './count.ts'
 import type { RollupRequest } from './engine.ts'
 import { decideReplaced, type FileDecisions } from './file-decisions.ts'
@@ -152,6 +153,7 @@ async function enterAll(
       groups,
       new Map(fresh.map((file, position) => [file.name, numbers[position] ?? 0])),
     )
+    await reportRespelled(database, source, request)
   }
   await touchFiles(
     database,
@@ -191,7 +193,9 @@ async function findDuplicates(
     if (path === undefined) throw new Error(`the records of ${file.name} are neither at hand nor kept`)
     places.set(file.file_id, { kept: path })
   }
-  await findSurplus(update.source, days, places, { database, scratchFolder, request })
+  const opened = new Set<InputFile>(update.compared.fresh)
+  const fresh = new Set([...present].flatMap(([file_id, file]) => (opened.has(file) ? [file_id] : [])))
+  await findSurplus(update.source, days, places, { database, scratchFolder, request, fresh })
 }
 
 async function filesToCompare(database: Database, days: readonly IdentifiedDay[]): Promise<StateFile[]> {

@@ -36,7 +36,7 @@ SELECT
 FROM surplus
 UNION ALL
 SELECT
-  day_number, model, visibility, NULL, NULL, 'duplicate', records, tokens, parts, 0, 0, NULL
+  day_number, model, visibility, NULL, NULL, coalesce(reason, 'duplicate'), records, tokens, parts, 0, 0, NULL
 FROM surplus
 UNION ALL
 SELECT

@@ -57,6 +57,14 @@ ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS
 
 ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS contributor BLOB;
 
+-- duplicate, or why else they do not count. NULL for duplicates of earlier versions and of days.
+ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS reason VARCHAR;
+
+-- A sample of the ids of a file, one of so many, and how many ids two files of different sources have in common.
+CREATE TABLE IF NOT EXISTS state_sampled_ids (file_id INTEGER, one_in INTEGER, id_hash UINTEGER);
+
+CREATE TABLE IF NOT EXISTS state_shared_ids (file_id INTEGER, other_file_id INTEGER, ids BIGINT);
+
 -- The days whose repeated records have to be looked for again, those that are archived when they are open again.
 CREATE TABLE IF NOT EXISTS state_touched_days (source VARCHAR, day_number BIGINT);
 
@@ -210,6 +218,13 @@ DELETE FROM state_sums WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)
 
 -- name: drop_notes
 DELETE FROM state_notes WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)
+
+-- name: drop_ids
+DELETE FROM state_sampled_ids WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)
+
+-- name: drop_shared
+DELETE FROM state_shared_ids
+WHERE file_id IN (SELECT unnest($file_ids)::INTEGER) OR other_file_id IN (SELECT unnest($file_ids)::INTEGER)
 
 -- name: drop_files
 DELETE FROM state_files WHERE file_id IN (SELECT unnest($file_ids)::INTEGER)

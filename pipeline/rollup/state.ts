@@ -130,6 +130,8 @@ export async function forgetFiles(database: Database, files: readonly StateFile[
   await touchFiles(database, file_ids)
   await database.run('state/drop_sums', { file_ids })
   await database.run('state/drop_notes', { file_ids })
+  await database.run('state/drop_ids', { file_ids })
+  await database.run('state/drop_shared', { file_ids })
   await database.run('state/drop_files', { file_ids })
 }
 

@@ -24,7 +24,7 @@ CREATE OR REPLACE TEMP TABLE core_kept_usage (
   updated_us BIGINT, instant_us BIGINT, day_number BIGINT, model VARCHAR, prompt_tokens BIGINT, completion_tokens BIGINT, request_id VARCHAR,
   visibility VARCHAR, api_key_hash VARCHAR, cost_usd DECIMAL(18, 9), is_byok BOOLEAN, is_charge_misread BOOLEAN,
   parts STRUCT(input BIGINT, cache_read BIGINT, cache_write BIGINT, reasoning BIGINT, audio BIGINT, total BIGINT),
-  contributor BLOB
+  bucket STRUCT(end_us BIGINT, parts VARCHAR), contributor BLOB
 )
 
 -- name: read_kept
@@ -37,13 +37,13 @@ WHERE day_number BETWEEN $first_day AND $last_day
 -- Of the files at hand and of what is kept of missing files, only what tells whether an id occurs twice. Rejected records
 -- are in it too: to know those would take as long as the rest, and they only add candidates.
 CREATE OR REPLACE TEMP VIEW core_ids AS
-SELECT day_number, request_id FROM core_usage
+SELECT day_number, request_id, (1000000 * input_group + file_index + 1)::UINTEGER AS file_number FROM core_usage
 UNION ALL
-SELECT day_number, request_id FROM core_kept_usage
+SELECT day_number, request_id, 0::UINTEGER FROM core_kept_usage
 
 -- name: kept_ids
 -- The same where no file is at hand.
-CREATE OR REPLACE TEMP VIEW core_ids AS SELECT day_number, request_id FROM core_kept_usage
+CREATE OR REPLACE TEMP VIEW core_ids AS SELECT day_number, request_id, 0::UINTEGER AS file_number FROM core_kept_usage
 
 -- name: identified_usage
 -- The records with a request_id of the files at hand, and those kept of missing files. `contributor` is an id, and
@@ -51,7 +51,7 @@ CREATE OR REPLACE TEMP VIEW core_ids AS SELECT day_number, request_id FROM core_
 CREATE OR REPLACE TEMP VIEW core_identified_usage AS
 SELECT
   updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
-  cost_usd, is_byok, is_charge_misread, parts, NULL::BLOB AS contributor, contributor AS contributor_text
+  cost_usd, is_byok, is_charge_misread, parts, bucket, NULL::BLOB AS contributor, contributor AS contributor_text
 FROM core_usage
 WHERE reject_reason IS NULL AND request_id IS NOT NULL
 UNION ALL
@@ -67,7 +67,7 @@ CREATE OR REPLACE TEMP VIEW core_identified_usage AS SELECT *, NULL::VARCHAR AS 
 CREATE OR REPLACE TEMP VIEW core_candidates AS
 SELECT
   updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
-  cost_usd, is_byok, is_charge_misread, parts, NULL::BLOB AS contributor, contributor AS contributor_text, reject_reason
+  cost_usd, is_byok, is_charge_misread, parts, bucket, NULL::BLOB AS contributor, contributor AS contributor_text, reject_reason
 FROM core_usage
 UNION ALL
 SELECT *, NULL, NULL FROM core_kept_usage WHERE hash(request_id) IN (SELECT id_hash FROM core_repeated_ids)
@@ -80,8 +80,16 @@ FROM core_kept_usage
 WHERE hash(request_id) IN (SELECT id_hash FROM core_repeated_ids)
 
 -- name: id_hashes
--- Of the ids of a batch. The day is not in the hash: an id that occurs on two days only adds candidates.
-SELECT hash(request_id) AS id_hash
+-- Of the ids of a batch. The day is not in the hash: an id that occurs on two days only adds candidates. One of $one_in
+-- comes with its file, to be compared with other sources, if it is no short or serial one, which any source may have.
+SELECT
+  hash(request_id) AS id_hash,
+  CASE
+    WHEN (id_hash >> 32) & ($one_in - 1)::UBIGINT = 0 AND strlen(request_id) >= 12
+      AND NOT regexp_full_match(request_id, '[0-9]+')
+    THEN file_number
+    ELSE 0
+  END AS file_number
 FROM core_ids
 WHERE request_id IS NOT NULL AND (getvariable('reads_whole_files') OR day_number BETWEEN $first_day AND $last_day)
 
@@ -98,10 +106,69 @@ FROM read_csv(
 -- The whole records of the ids of several batches, as they are read. What is inserted into a table, also a temporary one,
 -- stays in memory until the transaction ends; a file does not.
 COPY (
-  SELECT * EXCLUDE (contributor_text) REPLACE (coalesce(contributor, contributor_id(contributor_text)) AS contributor)
+  SELECT * EXCLUDE (contributor_text) REPLACE (coalesce(contributor, contributor_id(contributor_name(contributor_text))) AS contributor)
   FROM core_candidates
   WHERE getvariable('reads_whole_files') OR day_number BETWEEN $first_day AND $last_day
 ) TO $path (FORMAT parquet, ROW_GROUP_SIZE 20480)
+
+-- name: create_overlapping
+-- The records that only repeat what a wider bucket has; filled for sources of buckets.
+CREATE OR REPLACE TEMP TABLE core_overlapping (day_number BIGINT, request_id VARCHAR)
+
+-- name: find_overlapping
+-- Buckets of one day and model that overlap in time, unless both name another value of something that they are sums of.
+-- The widest stays, and of those the first. `key` is what two kinds of records both name, so that they are joined by it.
+INSERT INTO core_overlapping
+WITH bucket AS (
+  SELECT DISTINCT
+    day_number,
+    request_id,
+    model_permaslug,
+    instant_us AS start_us,
+    bucket.end_us AS end_us,
+    from_json(bucket.parts, '["VARCHAR"]') AS names,
+    list_transform(names, lambda name: name IS NOT NULL) AS named
+  FROM read_parquet($candidates, hive_partitioning = false)
+  JOIN core_models USING (model)
+  WHERE bucket.end_us > instant_us AND is_valid AND reject_reason IS NULL
+    AND day_number IN (SELECT day_number FROM core_touched_days)
+),
+-- Most exports have none that overlap, and many records.
+suspect AS (
+  SELECT day_number, model_permaslug
+  FROM (
+    SELECT
+      day_number, model_permaslug, start_us,
+      max(end_us) OVER (
+        PARTITION BY day_number, model_permaslug
+        ORDER BY start_us, end_us DESC
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ) AS latest_end_us
+    FROM (SELECT DISTINCT day_number, model_permaslug, start_us, end_us FROM bucket)
+  )
+  GROUP BY ALL
+  HAVING bool_or(start_us < latest_end_us)
+),
+keyed AS (
+  SELECT
+    bucket.*,
+    other.named AS other_named,
+    list_transform(names, lambda name, position: CASE WHEN other.named[position] THEN name END) AS key
+  FROM bucket
+  JOIN (SELECT DISTINCT day_number, model_permaslug, named FROM bucket SEMI JOIN suspect USING (day_number, model_permaslug))
+    AS other USING (day_number, model_permaslug)
+)
+SELECT DISTINCT day_number, request_id
+FROM keyed AS narrow
+SEMI JOIN keyed AS wide
+  ON narrow.day_number = wide.day_number
+  AND narrow.model_permaslug = wide.model_permaslug
+  AND narrow.named = wide.other_named
+  AND narrow.other_named = wide.named
+  AND narrow.key = wide.key
+  AND narrow.start_us < wide.end_us
+  AND wide.start_us < narrow.end_us
+  AND (wide.end_us - wide.start_us, narrow.start_us) > (narrow.end_us - narrow.start_us, wide.start_us)
 
 -- name: sum
 -- Whole records decide, not the hashes of their ids. Sums are written as text, for Parquet has no integer of 128 bits.
@@ -112,7 +179,7 @@ COPY (
       usage.visibility AS own_visibility,
       core_models.model_permaslug,
       -- A copy that must not be published wins: private before withheld before public.
-      list_position(['public', 'withheld', 'private'], coalesce(usage.visibility, core_models.visibility)) AS secrecy
+      list_position(['public', 'withheld', 'private'], visibility_of(usage.visibility, core_models.visibility)) AS secrecy
     FROM read_parquet($candidates, hive_partitioning = false) AS usage
     JOIN core_models ON usage.model = core_models.model AND core_models.is_valid
     WHERE usage.reject_reason IS NULL AND usage.day_number IN (SELECT day_number FROM core_touched_days)
@@ -123,7 +190,8 @@ COPY (
       row_number() OVER best_first AS position,
       row(instant_us, prompt_tokens, completion_tokens, model_permaslug, secrecy, cost_usd, api_key_hash, is_byok)
         AS content,
-      first_value(content) OVER best_first AS best_content
+      first_value(content) OVER best_first AS best_content,
+      (day_number, request_id) IN (FROM core_overlapping) AS is_overlapping
     FROM candidate
     WINDOW best_first AS (
       PARTITION BY day_number, request_id
@@ -147,11 +215,58 @@ COPY (
     sum(cost_usd) AS cost_usd,
     count(*) FILTER (is_charge_misread) AS misread_charges,
     sum_of_parts(parts, prompt_tokens + completion_tokens)::VARCHAR AS parts,
-    contributor
+    contributor,
+    CASE WHEN position > 1 THEN 'duplicate' ELSE 'overlapping_bucket' END AS reason
   FROM copy
-  WHERE position > 1
+  WHERE position > 1 OR is_overlapping
   GROUP BY ALL
 ) TO $path (FORMAT parquet)
+
+-- name: find_shared
+-- Ids of new files that files of other sources have, too: as many as the samples stand for.
+INSERT INTO state_shared_ids
+SELECT one.file_id, other.file_id, sum(greatest(one.one_in, other.one_in))::BIGINT
+FROM state_sampled_ids AS one
+JOIN state_sampled_ids AS other USING (id_hash)
+JOIN state_files ON state_files.file_id = other.file_id
+WHERE one.file_id IN (SELECT unnest($file_ids)::INTEGER) AND source <> getvariable('source')
+GROUP BY ALL
+
+-- name: create_shared
+-- Ids that two sources share on a date. Those of two files are as many on each date that both have.
+CREATE OR REPLACE TEMP TABLE core_shared_ids AS
+WITH identified AS (
+  SELECT source, file_id, day_number, sum(identified_records) AS ids
+  FROM state_sums
+  JOIN state_files USING (file_id)
+  WHERE reject_reason IS NULL AND identified_records > 0 AND NOT is_misdated(day_number)
+    AND EXISTS (FROM state_shared_ids)
+  GROUP BY ALL
+),
+day AS (
+  SELECT source, day_number, sum(ids) AS ids FROM identified GROUP BY ALL
+),
+shared AS (
+  SELECT
+    least(one.source, other.source) AS source,
+    greatest(one.source, other.source) AS other_source,
+    day_number,
+    state_shared_ids.ids / count(*) OVER (PARTITION BY one.file_id, other.file_id) AS ids
+  FROM state_shared_ids
+  JOIN identified AS one ON one.file_id = state_shared_ids.file_id
+  JOIN identified AS other USING (day_number)
+  WHERE other.file_id = other_file_id
+)
+SELECT
+  shared.source,
+  other_source,
+  DATE '1970-01-01' + day_number::INTEGER AS date,
+  sum(shared.ids)::BIGINT AS ids,
+  least(any_value(day.ids), any_value(other_day.ids))::BIGINT AS of_ids
+FROM shared
+JOIN day USING (source, day_number)
+JOIN day AS other_day ON other_day.source = other_source AND other_day.day_number = shared.day_number
+GROUP BY ALL
 
 -- name: keep
 -- All batches at once: many small insertions would take several times the memory.

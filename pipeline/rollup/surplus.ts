@@ -1,9 +1,10 @@
 import { join } from 'node:path'
-import type { Database } from '../base/database.ts'
+import type { Database, Numbers } from '../base/database.ts'
 import { counted } from '../base/numbers.ts'
 import { readStatement } from '../base/statements.ts'
 import { type GroupedFile, regroup } from '../raw/files/group.ts'
 import { defineRepeatedUsage, defineUsage } from '../raw/ingest.ts'
+import { sumsBuckets } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 import type { RollupRequest } from './engine.ts'
 import { writeRepeated } from './repeated-ids.ts'
@@ -59,6 +60,37 @@ export interface SurplusOptions {
   /** Files in this folder are overwritten. */
   scratchFolder: string
   request: Pick<RollupRequest, 'onProgress' | 'onStage'>
+  /** The files that are read for the first time. */
+  fresh: ReadonlySet<number>
+}
+
+/** All ids of a batch are compared with other sources, or of more than so many some. A day's delivery is rarely more. */
+const SAMPLED_IDS = { all: 32_768, some: 8192 }
+
+/** A sample of the ids of new files: rows of `state_sampled_ids`. */
+class Sample {
+  readonly #fresh: ReadonlySet<number>
+  readonly rows: string[][] = []
+
+  constructor(fresh: ReadonlySet<number>) {
+    this.#fresh = fresh
+  }
+
+  /** Takes the ids that come with the number of a file, and passes the hashes on, as often as it is said. */
+  async *of(
+    pieces: Iterable<Numbers> | AsyncIterable<Numbers>,
+    { files, oneIn, times }: { files: ReadonlyMap<number, number>; oneIn: number; times: number },
+  ): AsyncIterable<BigUint64Array> {
+    for await (const { large, small } of pieces) {
+      for (let position = 0; position < small.length; position += 1) {
+        if (small[position] === 0) continue
+        const file = files.get(small[position] ?? 0)
+        if (file === undefined || !this.#fresh.has(file)) continue
+        this.rows.push([`${file}`, `${oneIn}`, `${BigInt.asUintN(32, large[position] ?? 0n)}`])
+      }
+      for (let time = 0; time < times; time += 1) yield large
+    }
+  }
 }
 
 /** The source whose records are compared, and where they lie. */
@@ -67,6 +99,7 @@ interface Compared {
   scratchFolder: string
   source: Source
   places: ReadonlyMap<number, RecordsPlace>
+  sample: Sample
 }
 
 /** Finds duplicates on `days` and replaces the surplus of the touched days in the state (DESIGN.md §6.7). */
@@ -74,14 +107,17 @@ export async function findSurplus(
   source: Source,
   days: readonly IdentifiedDay[],
   places: ReadonlyMap<number, RecordsPlace>,
-  { database, scratchFolder, request }: SurplusOptions,
+  { database, scratchFolder, request, fresh }: SurplusOptions,
 ): Promise<void> {
   await database.run('surplus/forget')
   await database.run('surplus/create_kept')
   const stage = `find duplicates of ${source.name}`
   const work = batches(days)
   const report = (done: number) => request.onProgress({ stage, share: done / work.length, bytes: undefined })
-  const paths = await sumBatches({ database, scratchFolder, source, places }, work, report)
+  const sample = new Sample(fresh)
+  const paths = await sumBatches({ database, scratchFolder, source, places, sample }, work, report)
+  await database.append('state_sampled_ids', sample.rows)
+  if (sample.rows.length > 0) await database.run('surplus/find_shared', { file_ids: [...fresh].map(String) })
   if (paths.length > 0) await database.run('surplus/keep', { paths })
   if (work.length === 0) return
   const count = new Set(days.map((day) => day.day_number)).size
@@ -121,17 +157,37 @@ interface Repeated {
 }
 
 async function findRepeated(compared: Compared, batch: Batch, name: string): Promise<Repeated> {
-  const { database, scratchFolder } = compared
+  const { database, scratchFolder, source, places, sample } = compared
   const path = join(scratchFolder, name)
   const range = await defineBatch(compared, batch, IDS)
   const isLarge = batch.records > HASHES_IN_MEMORY
-  const hashes = await database[isLarge ? 'streamNumbers' : 'numbers']('surplus/id_hashes', range)
-  return { batch, path, ids: await writeRepeated(hashes, Number(batch.records), path) }
+  const records = Number(batch.records)
+  const one_in = records <= SAMPLED_IDS.all ? 1 : 2 ** Math.ceil(Math.log2(records / SAMPLED_IDS.some))
+  const numbers = await database[isLarge ? 'streamNumbers' : 'numbers']('surplus/id_hashes', { ...range, one_in })
+  // Of buckets that overlap each is another one, so all of them are candidates.
+  const times = sumsBuckets(source) ? 2 : 1
+  const hashes = sample.of(numbers, { files: numberedFiles(batch, places), oneIn: one_in, times })
+  return { batch, path, ids: await writeRepeated(hashes, records, path) }
+}
+
+/** The files of a batch by the numbers that `core_ids` gives them. */
+function numberedFiles({ files }: Batch, places: ReadonlyMap<number, RecordsPlace>): Map<number, number> {
+  const atHand = [...files.keys()].flatMap((id) => placesAtHand(places.get(id)).map((place) => ({ id, place })))
+  const ids = new Map(atHand.map(({ id, place }) => [place.file.link, id]))
+  return new Map(
+    regroup(atHand.map(({ place }) => place)).flatMap((group, number) =>
+      group.files.map(({ link }, index) => [1_000_000 * number + index + 1, ids.get(link) ?? 0] as const),
+    ),
+  )
+}
+
+function placesAtHand(place: RecordsPlace | undefined): GroupedFile[] {
+  return place === undefined || 'kept' in place ? [] : [place]
 }
 
 /** Writes what the copies with repeated ids of several batches counted too much into the file `path`. */
 async function sumSurplus(compared: Compared, repeated: readonly Repeated[], path: string): Promise<void> {
-  const { database, scratchFolder } = compared
+  const { database, scratchFolder, source } = compared
   await database.setVariable(
     'repeated_ids',
     repeated.map((each) => each.path),
@@ -140,6 +196,8 @@ async function sumSurplus(compared: Compared, repeated: readonly Repeated[], pat
   const candidates = join(scratchFolder, 'candidates.parquet')
   const range = await defineBatch(compared, joined(repeated.map(({ batch }) => batch)), CANDIDATES)
   await database.run('surplus/find_candidates', { ...range, path: candidates })
+  await database.run('surplus/create_overlapping')
+  if (sumsBuckets(source)) await database.run('surplus/find_overlapping', { candidates })
   await database.run('surplus/sum', { candidates, path })
 }
 
@@ -194,7 +252,7 @@ async function readKept(
     await database.run('surplus/create_kept')
     await database.run('surplus/read_kept', { paths, first_day, last_day })
   }
-  return wanted.flatMap((place) => ('kept' in place ? [] : [place]))
+  return wanted.flatMap(placesAtHand)
 }
 
 /** Defines the view `core_identified_usage`, or another one, over existing files and stored records. */

@@ -17,7 +17,7 @@ export type Unknown = 'model' | 'base_time' | 'time_unit' | 'timezone'
 
 /** A proposed source and what a build would read of it. */
 export interface DiagnosedSource {
-  entry: SourceEntry & { timezone?: string; contributors?: 'keys' | 'exempt' }
+  entry: SourceEntry & Pick<Partial<Source>, 'where'> & { timezone?: string; contributors?: 'keys' | 'exempt' }
   product: string
   unknown: Unknown[]
   /** Counts of tokens that are not read. */

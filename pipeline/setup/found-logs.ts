@@ -74,15 +74,22 @@ async function walk(folder: string, root: string, found: FoundLogs): Promise<voi
 
 async function take(path: string, root: string, found: FoundLogs): Promise<void> {
   const name = nameOf(path)
+  const isNamed = formatOf(name) !== undefined
   const unfit = (why: string) => found.unfit.push({ file: name, why })
   try {
     const stats = await stat(path)
     if (stats.isDirectory()) unfit('is a link to a folder, which patterns do not follow; name that folder too')
-    else if (!stats.isFile() || formatOf(name) === undefined) found.skipped.push(name)
+    else if (!stats.isFile() || (!isNamed && stats.size === 0)) found.skipped.push(name)
     else if (name.includes('\ufffd')) unfit('has a name that is not UTF-8; rename it')
     else if (stats.size === 0) found.unfit.push({ file: name, why: 'is empty', isHarmless: true })
-    else found.files.push({ ...(await recognize(await describeFile(resolve(path), name))), root })
+    else {
+      const file = await recognize(await describeFile(resolve(path), name))
+      // Many texts look like CSV.
+      if (isNamed || file.format === 'ndjson') found.files.push({ ...file, root })
+      else found.skipped.push(name)
+    }
   } catch (error) {
+    if (!isNamed && !isMissing(error)) return void found.skipped.push(name)
     const why = isMissing(error) ? 'is a link to a file that is missing' : reasonOf(error).replace(`${name} `, '')
     found.unfit.push({ file: name, why, isBroken: true })
   }

@@ -138,7 +138,8 @@ function sourcesOf(source: Source, objects: ObjectCopies | undefined): Sources {
     sources: [source],
     engine: { kind: 'duckdb' },
     usageSources: [source],
-    registry: createRegistry([], []),
+    registry: { ...createRegistry([], []), isListedPublic: () => true },
+    owners: [],
     models_file: undefined,
     registry_files: { models_sha256: null, aliases_sha256: null },
     max_rejected_share: 1,
@@ -178,7 +179,7 @@ async function describe(
   { days }: Pick<LogReading, 'days'>,
   folder: string,
 ): Promise<Pick<LogReading, 'read' | 'excluded' | 'rejected' | 'disagreeing' | 'ids'>> {
-  const counts = (['duplicate', 'left_out', 'private'] as const).map(
+  const counts = (['duplicate', 'left_out', 'nothing_used', 'private'] as const).map(
     (reason) => [reason, account.records(reason)] as const,
   )
   const excluded = Object.fromEntries(counts.filter(([, records]) => records > 0))

@@ -317,10 +317,26 @@ describe('a total of tokens', () => {
   })
 })
 
+describe('a source of which no record counts', () => {
+  it('stops the build and is named, unless it is accepted', async () => {
+    const workspace = await newWorkspace()
+    const [sound, bad, secret] = [{}, { model_permaslug: '' }, { visibility: 'private' }].map((change) => {
+      return { records: crowd(1, () => 5).map((record) => ({ ...record, ...change })), extraColumns: ['visibility'] }
+    })
+    const sources = [sound, bad, secret].flatMap((source) => source ?? [])
+    await writeSmallBuild(workspace, { sources, top: { max_rejected_share: 1 } })
+    await expect(buildIn(workspace)).rejects.toThrow(
+      /uncounted_source: .*\n {2}source "source-1" has no record that counts: all are left out or rejected: 1\n(?! {2})/,
+    )
+    const summary = await buildIn(workspace, undefined, {}, { accept: ['uncounted_source'] })
+    expect(summary.warnings.map(({ check }) => check)).toEqual(['uncounted_source'])
+  })
+})
+
 describe('max_rejected_share', () => {
   it('accepts exactly that share of the records of all sources together', async () => {
     const workspace = await newWorkspace()
-    const sources = [{ records: crowd(1, () => -1) }, { records: crowd(99, () => 1) }]
+    const sources = [{ records: crowd(2, (index) => index * 2 - 1) }, { records: crowd(98, () => 1) }]
     await writeSmallBuild(workspace, { sources, top: { max_rejected_share: 0.01 } })
     expect((await buildIn(workspace)).records.rejected).toEqual({ invalid_token_count: 1 })
   })

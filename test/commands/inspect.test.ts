@@ -72,6 +72,19 @@ describe('inspect', () => {
     expect(await buildProposed(found.workspace, found.source)).toEqual(['2025-06-01 m 10'])
   })
 
+  it.each(['anthropic-usage', 'openai-usage'] as const)(
+    'recognizes buckets and results of %s, a line each',
+    async (schema) => {
+      const { data } = RECORDS[schema]
+      const { results, ...times } = data[0] as { results: object[] }
+      for (const line of [data[0], { ...times, ...results[0] }]) {
+        const found = await inspectContent('usage.ndjson', `${JSON.stringify(line)}\n`)
+        expect(found).toMatchObject({ schema, records: [{ model: 'm', reject_reason: null }] })
+        expect(await buildProposed(found.workspace, found.source)).toEqual(['2025-06-01 m 10'])
+      }
+    },
+  )
+
   it.each([
     ['timestamp', 'prompt_tokens', 'completion_tokens'],
     ['startTime', 'prompt_tokens', 'completion_tokens'],

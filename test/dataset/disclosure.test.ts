@@ -27,6 +27,8 @@ import type { Day } from '../support/ruled-gateway.ts'
 /** The last date that is old enough, so many days before the last completed one. */
 const LAST_DATE = '2025-03-09'
 const AGE = 4
+/** Where the secret bound lies. */
+const SHARE = 0.5
 
 const contribution: fc.Arbitrary<Contribution> = fc.record({
   date: fc.constantFrom('2024-12-31', '2025-03-01', '2025-03-02', '2025-03-03', '2025-03-10'),
@@ -47,10 +49,11 @@ async function databaseOf(contributions: readonly Contribution[]): Promise<Datab
     signal,
   })
   onTestFinished(() => database.close())
+  await database.setVariable('bound_share', SHARE)
   await database.run('disclosure/create_contributions')
   const rows = contributions.map(({ date, model, contributor, tokens }) => {
     const known = contributor === 'unknown' || contributor === 'exempt' ? null : contributor
-    return [date, model, known, `${contributor === 'exempt'}`, `${tokens}`]
+    return [date, model, known, `${contributor === 'exempt'}`, `${tokens}`, null]
   })
   await database.append('core_contributions', rows)
   await database.run('result/create_rollup')
@@ -141,19 +144,20 @@ it('publishes what a plain reading of the rule publishes, and frozen dates as th
 }, async () => {
   await fc.assert(
     fc.asyncProperty(gateway, rule, frozenDates, async (contributions, each, dates) => {
+      const plain = { ...each, share: SHARE }
       const dayOf = (date: string) => contributions.filter((use) => use.date === date)
-      const frozen = dates.map(({ date, kind }) => freezeDate(date, kind, dayOf(date), each))
+      const frozen = dates.map(({ date, kind }) => freezeDate(date, kind, dayOf(date), plain))
       const isOpen = (date: string) =>
         date >= '2025-01-01' && date <= LAST_DATE && !frozen.some((day) => day.date === date)
       const open = Map.groupBy(
         rankUnderRule(
           contributions.filter(({ date }) => isOpen(date)),
-          each,
+          plain,
         ),
         ({ date }) => date,
       )
       const atoms = [
-        ...[...open].map(([date, rows]) => splitDate(date, dayOf(date), rows, each)),
+        ...[...open].map(([date, rows]) => splitDate(date, dayOf(date), rows, plain)),
         ...frozen.map((day) => day.atoms),
       ]
       const kept = frozen.flatMap(({ date, rows }) => toRows(date, rows))
@@ -194,7 +198,7 @@ it('judges sums of published rows as a plain reading of the rule does', { timeou
       database.close()
       const records = contributions.map((each, position) => ({ ...each, id: `${position}` }))
       const recordsOf = (date: string) => records.filter((each) => each.date === date)
-      const judge = new Judge([{ ...published, recordsOf }], strict)
+      const judge = new Judge([{ ...published, recordsOf }], { ...strict, share: SHARE })
       expect(unsafe).toEqual(numbers.flatMap((each, position) => (judge.leakOf(each) === undefined ? [] : [position])))
     }),
     { ...options, numRuns: 3 },

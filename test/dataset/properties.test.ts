@@ -53,7 +53,8 @@ const ODD_SLUGS = [
   'quo"te',
   '"quoted"',
   "apos'trophe",
-  'semi;colon',
+  'pipe|line',
+  'ft:listed:acme::x',
   'back\\slash',
   '\\N',
   '#hash',
@@ -73,7 +74,7 @@ const ODD_SLUGS = [
   '1e5',
   'true',
   '2025-03-02',
-  'Other',
+  'Others',
   'other/one',
   'emoji/\u{1f600}',
   'fullwidth/\uff5e',
@@ -86,12 +87,25 @@ const ODD_SLUGS = [
   '\u200bzero-width',
   'x'.repeat(300),
 ]
+/** Unlisted names: some look like others, some look private. */
+const UNLISTED_SLUGS = [
+  '\u00a0acme/one ',
+  'ac\u00adme/two\u200b',
+  '\ufeffacme/two:beta ',
+  'cafe\u200b\u0301 ',
+  'acme/new',
+  ' acme/ne\u2060w',
+  'ft:unlisted:acme::x',
+  'acme/one:prod',
+]
 const BAD_SLUGS = ['', 'other', '=a', '+a', '-a', '@a', 'a\u0007b', 'a\nb', 'a\u0085b', 'x'.repeat(301)]
+const BAD_LOOKS = ['OTHER ', '\u200b ', 'a;b', 'a\u202eb', '\u200b=a', '＠a', 'a, ＝b', "a'-b"]
 const LISTED_SLUGS = [...PLAIN_SLUGS.filter((slug) => slug !== 'acme/one:free'), ...ODD_SLUGS]
 
 const slug = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...PLAIN_SLUGS) },
   { weight: 4, arbitrary: fc.constantFrom(...ODD_SLUGS) },
+  { weight: 2, arbitrary: fc.constantFrom(...UNLISTED_SLUGS) },
   {
     weight: 1,
     arbitrary: fc.constantFrom('alias-of-acme/two', 'alias-of-acme/two:beta', 'alias-of-NaN', 'alias-of-comma,slug'),
@@ -114,7 +128,7 @@ const goodRecord = fc.record({
 
 /** What makes a good record a bad one, in one field only: of two faults nobody says which is the reason. */
 const fault = fc.oneof(
-  fc.constantFrom(...BAD_SLUGS).map((text) => ({ model_permaslug: text })),
+  fc.constantFrom(...BAD_SLUGS, ...BAD_LOOKS).map((text) => ({ model_permaslug: text })),
   fc
     .constantFrom('', 'soon', '2025-02-30T00:00:00Z', '12:00:00', '1970-01-21T12:00:00Z', '2031-01-01T00:00:00Z')
     .map((text) => ({ timestamp: text })),

@@ -7,7 +7,15 @@ describe('looksPrivate', () => {
     'ft:gpt-4o-2024-08-06:acme::x1',
     'davinci:ft-acme-2023-05-01',
     'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc',
+    'bedrock/converse/arn:aws:bedrock:eu-west-1:123456789012:provisioned-model/abc',
     'projects/acme/locations/us/endpoints/12',
+    'vertex_ai/projects/acme/locations/us/endpoints/12',
+    'tunedModels/acme-support',
+    'openai/jo@acme.example',
+    'openai/llm.acme.internal:8000/v1',
+    'vllm/10.0.0.7:8000',
+    'gpu1.eu.acme.com',
+    'FT:gpt-4o:acme::x1',
     '/home/jo/models/llama.gguf',
     'C:\\Users\\jo\\llama.gguf',
     'https://acme.example/v1',
@@ -32,6 +40,12 @@ describe('looksPrivate', () => {
     'accounts/fireworks/models/qwen3',
     'llama3.1:8b',
     'text-embedding-3-small',
+    'arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3',
+    'x.ai/grok-4',
+    'gpt-4:0613',
+    'claude-sonnet-4@20250514',
+    'vertex_ai/claude-opus-4@default',
+    'cloudflare/@cf/meta/llama-3',
   ])('is false for %s', (name) => {
     expect(looksPrivate(name)).toBeUndefined()
   })

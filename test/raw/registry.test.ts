@@ -5,6 +5,8 @@ const models: Model[] = [
   { model_permaslug: 'acme/large-20260101', aliases: ['large', 'acme/large'], public: true },
   { model_permaslug: 'acme/secret', aliases: ['hush'], public: false },
   { model_permaslug: 'acme/large-20260101:beta', aliases: [], public: false },
+  { model_permaslug: 'acme/cafe\u0301', aliases: ['one\u00a0'], public: true },
+  { model_permaslug: 'acme/cafe\u0301 ', aliases: [], public: false },
 ]
 
 describe('the registry resolves names', () => {
@@ -18,7 +20,13 @@ describe('the registry resolves names', () => {
     ['a variant of a slug is itself', 'acme/secret:free', 'acme/secret:free'],
     ['an unknown name is itself', 'other/model', 'other/model'],
     ['case is not folded', 'Large', 'Large'],
-    ['nothing is trimmed', ' large', ' large'],
+    ['spaces around a name do not count', '\u00a0large ', 'acme/large-20260101'],
+    ['nor do invisible characters', '\ufeffacme/sec\u00adret\u200b', 'acme/secret'],
+    ['nor the form of an accent', 'acme/caf\u00e9', 'acme/cafe\u0301'],
+    ['nor those in the registry', 'one', 'acme/cafe\u0301'],
+    ['nor those of the base of a variant', 'large :free', 'acme/large-20260101:free'],
+    ['the very name wins', 'acme/cafe\u0301 ', 'acme/cafe\u0301 '],
+    ['an unknown name loses them', ' lab/o\u200bne\u00a0', 'lab/one'],
     ['a name that is all suffix is itself', ':free', ':free'],
     ['a name whose suffix is empty is itself', 'large:', 'large:'],
   ])('resolves: %s', (_, name, slug) => expect(resolve(name)).toBe(slug))

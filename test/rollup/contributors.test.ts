@@ -1,5 +1,5 @@
 /** Whose usage it is: from raw files through state and archive to the measures of a rule. */
-import { readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
@@ -14,6 +14,7 @@ import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import { protectedIn } from '../../pipeline/rollup/contributors.ts'
 import { reportDisclosure } from '../../pipeline/rollup/disclosure-report.ts'
 import { AS_OF, buildIn, newWorkspace, runCli, settings, type Workspace, writeInput } from '../support/pipeline.ts'
+import { query, sqlText } from '../support/records.ts'
 import { useSmallSample } from '../support/small-sample.ts'
 
 const HEAD = 'timestamp,model_permaslug,prompt_tokens,completion_tokens,request_id,api_key_hash,customer'
@@ -79,6 +80,13 @@ async function inState(workspace: Workspace, sql: string): Promise<Record<string
   }
 }
 
+const USE = {
+  timestamp: '2025-03-01T10:00:00Z',
+  model_permaslug: 'acme/one',
+  prompt_tokens: 100,
+  completion_tokens: 0,
+}
+
 const MAPPED = { columns: { contributor: 'customer' } }
 const ANNA_AND_BERT = [{ contributors: 2, largest_share: 0.7 }]
 
@@ -141,6 +149,109 @@ it('takes all spellings of a customer for one, and what names nobody for unknown
   const nobody = ['   ', '"{""account"":1}"', '[1]']
   const records = [...spellings, ...nobody].map((name, n) => `2025-03-01T10:00:00Z,acme/one,100,0,${n},,${name}`)
   expect(await cellsOf(await workspaceOf(MAPPED, records))).toEqual([{ contributors: 2, largest_share: 7 / 9 }])
+})
+
+const SEVENS = ['7', '7.0', '007', '1e7', '10000000', '+7', '７']
+
+it.each([
+  ['csv', (n: string, text: string) => `2025-03-01T10:00:00Z,acme/one,100,0,${n},,${text}`],
+  ['ndjson', (n: string, text: string) => JSON.stringify({ ...USE, request_id: n, customer: text })],
+])('counts a number once, however %s writes it, also of a kept file and an archived date', async (format, write) => {
+  const workspace = await newWorkspace()
+  const head = format === 'csv' ? [HEAD] : []
+  const files = [SEVENS.slice(0, 4), SEVENS.slice(4)].map((texts, file) =>
+    [...head, ...texts.map((text, n) => write(`${file}-${n}`, text))].join('\n'),
+  )
+  await writeInput(workspace, `one.${format}`, `${files[0]}\n`)
+  await writeSource(workspace, { ...MAPPED, files: [`one.${format}`] }, { on_missing: 'keep' })
+  await buildIn(workspace)
+  await rm(join(workspace.input, `one.${format}`))
+  await writeInput(workspace, `two.${format}`, `${files[1]}\n`)
+  await writeSource(workspace, { ...MAPPED, files: [`one.${format}`, `two.${format}`] }, { on_missing: 'keep' })
+  await buildIn(workspace, '2025-03-11T12:00:00Z')
+  const two = [{ contributors: 2, largest_share: 5 / 7 }]
+  expect(await cellsOf(workspace)).toEqual(two)
+  const config = { ...readPipelineConfig(settings(workspace, AS_OF)), threads: 1 }
+  await archiveDates(config, effects, { before: '2025-03-02' })
+  await rm(join(workspace.input, `two.${format}`))
+  expect(await cellsOf(workspace)).toEqual(two)
+})
+
+it('reads whole numbers of JSON and of Parquet as those of text', async () => {
+  const workspace = await newWorkspace()
+  const numbers = ['7', '7.0', '70e-1'].map((number, n) =>
+    JSON.stringify({ ...USE, request_id: `${n}`, customer: 0 }).replace('"customer":0', `"customer":${number}`),
+  )
+  await writeInput(workspace, 'a.ndjson', `${numbers.join('\n')}\n`)
+  const files = ['a.ndjson']
+  for (const type of ['BIGINT', 'DOUBLE', 'FLOAT', 'DECIMAL(9, 2)', 'VARCHAR']) {
+    files.push(`${type}.parquet`)
+    const path = join(workspace.input, `${type}.parquet`)
+    await query(`COPY (SELECT '2025-03-01T10:00:00Z' AS timestamp, 'acme/one' AS model_permaslug, 100 AS prompt_tokens,
+      0 AS completion_tokens, '${type}' AS request_id, 7::${type} AS customer) TO ${sqlText(path)} (FORMAT parquet)`)
+  }
+  await writeSource(workspace, { ...MAPPED, files })
+  expect(await cellsOf(workspace)).toEqual([{ contributors: 1, largest_share: 1 }])
+})
+
+it('takes words for nobody for unknown, says which, and how many models that keeps unnamed', async () => {
+  const customers = ['a', 'b', 'c', 'd', 'e', 'None', 'NaN', 'Guest']
+  const records = customers.map((name, n) => `2025-03-01T10:00:00Z,acme/one,100,0,${n},,${name}`)
+  const workspace = await workspaceOf({ ...MAPPED, no_customer: ['guest'] }, records)
+  const notices: string[] = []
+  expect(await cellsOf(workspace, notices)).toEqual([{ contributors: 5, largest_share: 0.5 }])
+  expect(notices).toContainEqual(expect.stringMatching(/"guest" 100, "nan" 100, "none" 100\. .* keeps 0 numbers from/))
+  await writeSource(workspace, { ...MAPPED, no_customer: ['a'] }, { disclosure: { min_contributors: 7 } })
+  const { measures } = await reportDisclosure(
+    { ...readPipelineConfig(settings(workspace, AS_OF)), threads: 1 },
+    { ...effects, report: (event) => event.kind === 'notice' && notices.push(event.message) },
+  )
+  expect(measures).toMatchObject({ cells: 1, unsafe_cells: 1 })
+  expect(notices.at(-1)).toMatch(/"a" 100, "nan" 100, "none" 100\. .* keeps 1 number from being named/)
+})
+
+it('says when customers of a source differ only in their spelling, and keeps no names', async () => {
+  const names = ['Anna', 'anna', '7', '7.0', 'None', 'none', 'bert']
+  const records = names.map((name, n) => `2025-03-01T10:00:00Z,acme/one,100,0,${n},,${name}`)
+  const workspace = await workspaceOf(MAPPED, records)
+  const warned = await noticesOf(workspace)
+  expect(warned).toContainEqual(
+    'source "gateway": 2 customers are written in several ways, such as "7" and "7.0", and each counts once (docs/disclosure.md)',
+  )
+  expect((await noticesOf(workspace, '2025-03-11T12:00:00Z')).join()).not.toContain('several ways')
+})
+
+it('counts the accounts of an owner as one, and refuses a list that contradicts itself', async () => {
+  const workspace = await workspaceOf(MAPPED, [...RECORDS, '2025-03-01T13:00:00Z,acme/one,100,0,7,,Ben'])
+  await writeInput(workspace, 'owners.csv', 'owner,contributor\nBERT,ben\n"Group 1",ANNA\n')
+  await writeSource(workspace, MAPPED, { owners: 'owners.csv' })
+  expect(await cellsOf(workspace)).toEqual([{ contributors: 2, largest_share: 700 / 1100 }])
+  await writeInput(workspace, 'owners.csv', 'contributor,owner\nanna,bert\nANNA,carl\nbert,dora\nnone,x\n')
+  await expect(cellsOf(workspace)).rejects.toThrow(
+    /owners\.csv:2: "bert" has an owner itself.*\n.*:3: "ANNA" has an owner in line 2 already\n.*:5: "none" names nobody/,
+  )
+})
+
+it('applies a bound that is stricter than the rule, the same in each build and another one in each installation', async () => {
+  const bounds = new Set<number>()
+  for (const key of ['0', '8', 'f'].map((digit) => digit.repeat(64))) {
+    // The third customer has from 18 to 44 % of the first.
+    const records = Array.from({ length: 27 }, (_, n) =>
+      [1000, 500, 180 + 10 * n].map((tokens, who) => `2025-03-01T10:00:00Z,acme/${n},${tokens},0,${n}-${who},,c${who}`),
+    )
+    const workspace = await workspaceOf(MAPPED, records.flat())
+    await mkdir(join(workspace.dataDir, 'disclosure'))
+    await writeFile(join(workspace.dataDir, 'disclosure/secret.key'), key)
+    const config = { ...readPipelineConfig(settings(workspace, AS_OF)), threads: 1 }
+    const { measures } = await reportDisclosure(config, effects, { min_contributors: 3, p_percent: 10 })
+    const again = await reportDisclosure(config, effects, { min_contributors: 3, p_percent: 10 })
+    expect(again.measures).toEqual(measures)
+    bounds.add(measures.unsafe_cells)
+    // 18 to 20 % are too little for any bound, and from 42 % on all is safe.
+    expect(measures.unsafe_cells).toBeGreaterThanOrEqual(3)
+    expect(measures.unsafe_cells).toBeLessThanOrEqual(24)
+  }
+  expect(bounds.size).toBeGreaterThan(1)
 })
 
 it('attacks what would be published, and the releases that are', async () => {

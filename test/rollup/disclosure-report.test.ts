@@ -16,7 +16,7 @@ it('stops a build for wrong contributions under a rule alone; else it says so, a
   await database.run('disclosure/create_contributions')
   await database.run('result/create_rollup')
   await database.append('core_rollup', [['gateway', '2025-03-01', 'a', '5', '1']])
-  await database.append('core_contributions', [['2025-03-01', 'a', 'anna', 'false', '3']])
+  await database.append('core_contributions', [['2025-03-01', 'a', 'anna', 'false', '3', null]])
   const events: BuildEvent[] = []
   const usageSources = [{ contributors: 'keys' } as Source]
   const measured = measureContributors(database, { usageSources }, '2025-03-01', {

@@ -97,7 +97,7 @@ describe('a reading of version 0.1.0', () => {
 })
 
 describe('a reading of version 0.4.0', () => {
-  const reading = readingOf(source()).replace('canonical-2.', 'canonical-1.')
+  const reading = readingOf(source()).replace(/^canonical-\d+\./, 'canonical-1.')
 
   it('is read again, and keeps the counts of what is missing without a question', () => {
     expect(reading).toMatch(/^canonical-1\.1-/)

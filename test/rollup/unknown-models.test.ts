@@ -222,6 +222,13 @@ describe('adding unknown models', () => {
     expect(slugs(added)).toEqual(['lab/ft:gpt-4o:acme::x'])
   })
 
+  it('enters a variant that looks private by itself, for its base makes no such name public', () => {
+    const unknown = ['acme/m', 'acme/m:prod'].map((model) => ({ model, records: 1, tokens: '1' }))
+    expect(slugs(entriesOf(unknown, unknown, true).added)).toEqual(['acme/m', 'acme/m:prod'])
+    expect(entriesOf(unknown.slice(0, 1), unknown, true).covered).toEqual([])
+    expect(slugs(entriesOf(unknown, unknown, false).added)).toEqual(['acme/m'])
+  })
+
   it('creates a models file that does not exist', async () => {
     const workspace = await newInstallation(null)
     await expect(buildIn(workspace)).rejects.toThrow(/there is no file \S*models\.json; `tokenboard models`/)

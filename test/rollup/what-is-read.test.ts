@@ -4,7 +4,7 @@
  * file, once the numbers are right.
  */
 import { readFileSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readStatement } from '../../pipeline/base/statements.ts'
@@ -16,6 +16,7 @@ import { CLICKHOUSE_READING_VERSION, READING_VERSION } from '../../pipeline/roll
 import { CORPUS, type Corpus, writeCorpus } from '../support/corpus.ts'
 import { buildIn, newWorkspace, sha256 } from '../support/pipeline.ts'
 import { query, sqlText } from '../support/records.ts'
+import { unreadable } from '../support/schemas.ts'
 
 const GOLDEN = join(import.meta.dirname, 'what-is-read.golden.json')
 
@@ -87,7 +88,8 @@ async function readCorpus(corpus: Corpus): Promise<Map<string, unknown[]>> {
   // The ids of contributors depend on the secret.
   await mkdir(join(workspace.dataDir, 'disclosure'))
   await writeFile(join(workspace.dataDir, 'disclosure/secret.key'), '0'.repeat(64))
-  await buildIn(workspace, '2025-06-30T12:00:00Z')
+  const accept = unreadable(await readdir(workspace.input))
+  await buildIn(workspace, '2025-06-30T12:00:00Z', {}, { accept })
   const path = join(workspace.dataDir, 'state/build.duckdb')
   await query(`ATTACH ${sqlText(path)} AS corpus (READ_ONLY)`)
   try {

@@ -11,6 +11,8 @@ export interface Contribution {
 export interface Rule {
   min_contributors: number
   p_percent: number
+  /** Where the bound that is applied lies between p · (2 + p/100) and twice that. Without it, p itself is the bound. */
+  share?: number
 }
 
 export interface Row {
@@ -20,7 +22,7 @@ export interface Row {
 }
 
 /** DISCLOSURE.md § A cell is safe when. */
-export function isSafe(cell: readonly Contribution[], { min_contributors, p_percent }: Rule): boolean {
+export function isSafe(cell: readonly Contribution[], rule: Rule): boolean {
   const sums = new Map<string, number>()
   for (const { contributor, tokens } of cell) sums.set(contributor, (sums.get(contributor) ?? 0) + tokens)
   const unknown = sums.get('unknown') ?? 0
@@ -32,7 +34,12 @@ export function isSafe(cell: readonly Contribution[], { min_contributors, p_perc
   const all = known.reduce((sum, tokens) => sum + tokens, unknown)
   if (all === 0) return true
   const first = largest + unknown
-  return known.length >= min_contributors && 100 * (all - first - second) >= p_percent * first
+  return known.length >= rule.min_contributors && 100_000 * (all - first - second) >= boundOf(rule) * first
+}
+
+/** In thousandths of a percent. */
+function boundOf({ p_percent, share }: Rule): number {
+  return share === undefined ? 1000 * p_percent : 10 * p_percent * (200 + p_percent) * (1 + share)
 }
 
 /** The rows of each date, or none where nothing safe is left. */
@@ -118,4 +125,18 @@ export function rankPeriods(
 
 function total(cell: readonly Contribution[]): number {
   return cell.reduce((sum, { tokens }) => sum + tokens, 0)
+}
+
+/**
+ * The share of safe cells in which the second largest contributor, who knows the rule but not the bound that is applied, is
+ * certain that the largest has at most p percent more than it has. The attacker knows the interval of the bound.
+ */
+export function shareBoundedBy(cells: readonly (readonly Contribution[])[], { p_percent }: Rule): number {
+  const isBounded = (cell: readonly Contribution[]) => {
+    const sums = Map.groupBy(cell, ({ contributor }) => contributor).values()
+    const [largest = 0, second = 0] = [...sums].map(total).sort((a, b) => b - a)
+    const lowest = (p_percent * (2 + p_percent / 100)) / 100
+    return (total(cell) - second) / (1 + lowest) <= largest * (1 + p_percent / 100)
+  }
+  return cells.filter(isBounded).length / cells.length
 }

@@ -140,8 +140,10 @@ async function parquetFile(random: Random, codec: string, folder: string): Promi
     Object.values(record).map((value) => (typeof value === 'number' ? value : sqlText(value)))
   const rows = [first, ...rest].map((record) => `(${row(record).join(', ')})`)
   const timestamp = codec === 'zstd' ? 'timestamp::TIMESTAMP' : 'timestamp'
+  const odd = "CASE WHEN completion_tokens % 4 = 0 THEN 'nan'::DOUBLE ELSE completion_tokens END"
+  const completion = codec === 'uncompressed' ? odd : 'completion_tokens'
   await query(
-    `COPY (SELECT * REPLACE (${timestamp} AS timestamp) FROM (VALUES ${rows.join(', ')}) AS r(${Object.keys(first).join(', ')}))
+    `COPY (SELECT * REPLACE (${timestamp} AS timestamp, ${completion} AS completion_tokens) FROM (VALUES ${rows.join(', ')}) AS r(${Object.keys(first).join(', ')}))
      TO ${sqlText(path)} (FORMAT parquet, COMPRESSION ${codec})`,
   )
   return { name: 'm.parquet', bytes: await readFile(path) }

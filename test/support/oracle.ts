@@ -193,18 +193,32 @@ export function parseTokens(text: string): bigint | undefined {
 /** DESIGN.md §6.6. */
 export function isModelSlug(text: string): boolean {
   const characters = [...text]
-  if (characters.length === 0 || characters.length > 300) return false
-  if (/\p{Cc}/u.test(text)) return false
-  return !['=', '+', '-', '@'].includes(characters[0] ?? '') && text !== 'other'
+  const seen = asSeen(text)
+  if (seen === '' || characters.length > 300) return false
+  if (/[\p{Cc};\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/u.test(text)) return false
+  const cells = seen.split(/[,|"']/).map((cell) => cell.trimStart())
+  return !cells.some((cell) => '=+-@＝＋－＠'.includes(cell[0] ?? ' ')) && seen.toLowerCase() !== 'other'
+}
+
+/** DESIGN.md §6.2: how a name reads. */
+function asSeen(text: string): string {
+  return text
+    .replaceAll(/[\u00ad\u200b-\u200d\u2060\ufeff]/g, '')
+    .normalize('NFC')
+    .trim()
 }
 
 /** The name that the registry gives to a model; an unlisted `base:variant` takes the base's and keeps its suffix. */
 function resolveAlias(name: string, registry: RegistryModel[]): string {
-  const listed = findModel(name, registry)
+  const listed = findModel(name, registry) ?? findModel(asSeen(name), registry)
   if (listed !== undefined) return listed.model_permaslug
-  const { base, suffix } = splitVariant(name)
+  const alike = registry.find((model) =>
+    [model.model_permaslug, ...model.aliases].some((each) => asSeen(each) === asSeen(name)),
+  )
+  if (alike !== undefined) return alike.model_permaslug
+  const { base, suffix } = splitVariant(asSeen(name))
   const baseModel = findModel(base, registry)
-  return baseModel === undefined ? name : baseModel.model_permaslug + suffix
+  return baseModel === undefined ? asSeen(name) : baseModel.model_permaslug + suffix
 }
 
 function findModel(name: string, registry: RegistryModel[]): RegistryModel | undefined {
@@ -246,8 +260,13 @@ function compareCopies(a: UsageRecord, b: UsageRecord): number {
   )
 }
 
-/** A record's own visibility wins over the source's, which wins over the registry's. */
+/** Forms of names that tell a customer, of those that tests make. */
+const PRIVATE_NAME = /^ft:|\\|:prod$/
+
+/** A record's own visibility wins over the source's, which wins over the registry's. Private names have to be listed. */
 function isPublic(record: UsageRecord, source: OracleSource, registry: RegistryModel[]): boolean {
+  const listed = registry.find(({ model_permaslug }) => model_permaslug === record.model)
+  if (PRIVATE_NAME.test(record.model) && listed?.public !== true) return false
   if (record.visibility !== '') return record.visibility === 'public'
   if (source.visibility !== 'registry') return source.visibility === 'public'
   const model = findModel(record.model, registry) ?? findModel(splitVariant(record.model).base, registry)

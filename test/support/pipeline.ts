@@ -11,6 +11,7 @@ import { realFiles } from '../../pipeline/base/files.ts'
 import { type BuildOptions, type BuildSummary, build } from '../../pipeline/build.ts'
 import { LatestPointer } from '../../pipeline/contract/manifest.ts'
 import type { Table } from '../../pipeline/contract/tables.ts'
+import { OVERLAPS_FILE } from '../../pipeline/dataset/overlapping-sources.ts'
 import { type WithdrawOptions, type WithdrawSummary, withdraw } from '../../pipeline/publication/withdraw.ts'
 import {
   type WithdrawDatesOptions,
@@ -91,6 +92,12 @@ export async function buildIn(
   const now = () => new Date('2026-11-20T00:12:00.987Z')
   const { signal } = new AbortController()
   return build({ ...config, threads: 1 }, { now, report: () => {}, signal, files: realFiles, ...effects }, options)
+}
+
+/** Accepts that sources show the same requests, whichever of them do. */
+export async function acceptSameRequests({ dataDir }: Workspace, names: readonly string[]): Promise<void> {
+  const pairs = names.flatMap((one) => names.map((other) => ({ sources: [one, other], note: 'A test.' })))
+  await writeFile(join(dataDir, OVERLAPS_FILE), JSON.stringify(pairs))
 }
 
 /** Withdraws a release in process. */

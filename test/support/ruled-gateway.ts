@@ -18,8 +18,8 @@ export const RULE = { min_contributors: 3, p_percent: 10, publish_after_days: 1 
 /** Tokens of customers by model. */
 export type Day = Record<string, Record<string, number>>
 
-/** A model that the rule lets through. */
-export const SAFE = { anna: 30, ben: 20, cleo: 10 }
+/** A model that the rule lets through, whatever the secret bound is. */
+export const SAFE = { anna: 26, ben: 20, cleo: 14 }
 
 /** One record for each customer of each model. */
 export function recordsOf(date: string, day: Day, fields: FileRecord = {}): FileRecord[] {

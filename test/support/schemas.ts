@@ -1,11 +1,19 @@
 /** Raw logs in a named schema: objects in, a file of any format out, and the build of it. */
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BuildSummary } from '../../pipeline/build.ts'
 import { MAPPINGS } from '../../pipeline/raw/schemas/index.ts'
 import { type RejectedRecord, readRejects } from '../../pipeline/rollup/list-rejects.ts'
-import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from './pipeline.ts'
+import {
+  acceptSameRequests,
+  buildIn,
+  newWorkspace,
+  publishedCsv,
+  rowsOf,
+  type Workspace,
+  writeInput,
+} from './pipeline.ts'
 import { query, sqlText } from './records.ts'
 
 export type LogRecord = Record<string, unknown>
@@ -450,8 +458,8 @@ export type Form = (typeof FORMS)[number] | 'json'
 
 /** The forms that records of a schema may have: only JSON has lists of them. */
 export function formsOf(schema: SchemaName): readonly (typeof FORMS)[number][] {
-  const { unnest, may_be_unwrapped } = MAPPINGS[schema]
-  return unnest === undefined || may_be_unwrapped ? FORMS : ['ndjson']
+  const [list = ''] = MAPPINGS[schema].unnest?.split('[]') ?? []
+  return list in RECORDS[schema] ? ['ndjson'] : FORMS
 }
 
 /** One of these forms, another for each number. */
@@ -496,6 +504,11 @@ export function buildLog(
   return buildLogs([{ schema, log, ...options }])
 }
 
+/** What accepts the unreadable documents of files. */
+export function unreadable(files: readonly string[]): string[] {
+  return files.map((file) => `unreadable_document:${file}`)
+}
+
 /** Builds logs at once, each as a public source of its own: `log-0`, `log-1` and so on, as its file is called. */
 export async function buildLogs(logs: Log[], asOf = '2025-06-10T12:00:00Z'): Promise<BuiltTogether> {
   const workspace = await newWorkspace()
@@ -507,9 +520,15 @@ export async function buildLogs(logs: Log[], asOf = '2025-06-10T12:00:00Z'): Pro
     sources.push({ name, schema, files: [file], visibility: 'public', ...neededSettings(schema), ...settings })
   }
   await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources })
-  const { records } = await buildIn(workspace, asOf)
-  assertCountedOnce(records)
   const names = sources.map(({ name }) => String(name))
+  await acceptSameRequests(workspace, names)
+  const { records } = await buildIn(
+    workspace,
+    asOf,
+    {},
+    { accept: [...unreadable(await readdir(workspace.input)), 'uncounted_source'] },
+  )
+  assertCountedOnce(records)
   const detail = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
   const rejects = await Array.fromAsync(readRejects(workspace.dataDir))
   return {

@@ -30,16 +30,14 @@ export function sourceColumns(source: Source): string[] {
   return schemaColumns(schemaOf(source)).map((column) => fileColumn(source, column))
 }
 
-/** The names, in the source's files, of the columns needed for fields of a `UsageRecord`. */
-export function recordColumns(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
+/** The paths, in the source's files, of fields of a `UsageRecord`. */
+export function recordPaths(source: Source, fields: readonly (keyof UsageRecord)[]): string[] {
   const { record }: Schema = schemaOf(source)
-  const columns = new Set(fields.flatMap((field) => record[field]?.needs.flat() ?? []))
-  // Of the path usage.input the key usage is not what a record lacks.
-  const isWithin = (column: string) =>
-    [...columns].some((other) => /^[.[]/.test(other.slice(column.length)) && other.startsWith(column))
-  return [...columns]
-    .filter((column) => ownText(column) === undefined || !isWithin(column))
-    .map((column) => fileColumn(source, column))
+  const paths = new Set(fields.flatMap((field) => record[field]?.paths ?? []))
+  return [...paths].map((path) => {
+    const name = fileColumn(source, path)
+    return name === path ? path.replace(/^[^.[/]+/, (column) => fileColumn(source, column)) : name
+  })
 }
 
 /**
@@ -51,6 +49,10 @@ export async function readCsvColumns(file: InputFile, wanted: readonly string[])
   if (header.replace(/^\ufeff/, '') === '') return undefined
   const columns = columnsOfHeader(header, wanted)
   if (columns === undefined) throw new BuildError(`${file.name}, line 1: the header is not valid CSV`)
+  if (columns.names.length > MOST_COLUMNS)
+    throw new BuildError(
+      `${file.name} has more than ${MOST_COLUMNS} columns, the most that are read; leave out those that no schema needs`,
+    )
   if (columns.names.some((name) => name.includes('\0'))) throw new BuildError(`${file.name} is binary, not CSV`)
   return columns
 }
@@ -73,6 +75,9 @@ export function wholeHeader(head: string): string | undefined {
   return quotes % 2 === 0 ? line : undefined
 }
 
+/** More would take minutes, and memory for each in every record. */
+const MOST_COLUMNS = 10_000
+
 /** The columns of headers, which are the same in thousands of files. */
 const KNOWN_HEADERS = new Map<string, FileColumns | undefined>()
 const MOST_KNOWN_HEADERS = 100
@@ -82,7 +87,7 @@ function columnsOfHeader(header: string, wanted: readonly string[]): FileColumns
   if (KNOWN_HEADERS.has(key)) return KNOWN_HEADERS.get(key)
   const headers = DELIMITERS.flatMap((delimiter) => {
     const names = parseFirstRecord(header, delimiter)
-    return names === undefined ? [] : [{ delimiter, names }]
+    return names === undefined ? [] : [{ delimiter, names: names.map((name) => name.replaceAll(/\r\n?/g, '\n')) }]
   })
   const known = (names: readonly string[]) => names.filter((name) => wanted.includes(name)).length
   const [best] = headers.sort((a, b) => known(b.names) - known(a.names) || b.names.length - a.names.length)

@@ -14,6 +14,8 @@ export interface CsvShape {
   longestRecordBytes: number
   lineEnds: ReadonlySet<LineEnd>
   hasQuotedLineEnds: boolean
+  /** Whether the header has some: DuckDB takes the first line end of a file for that of its records. */
+  isHeaderBroken: boolean
   /** Whether a quoted field has a doubled quote. */
   hasEscapedQuotes: boolean
   isUtf8: boolean
@@ -42,6 +44,7 @@ export async function readCsvShape(
   let longest = 0
   let begun = 0
   let quotedBefore = 0
+  let isHeaderBroken = false
   // Such a record most likely has a quote too many, and would hide all records up to the next one.
   const check = (length: number, record: number) => {
     if (length <= LONGEST_RECORD_BYTES || scanner.quotedLineEnds === quotedBefore) return
@@ -53,6 +56,7 @@ export async function readCsvShape(
   const end = (length: number) => {
     if (length > 0) records += 1
     check(length, records)
+    if (records === 0) isHeaderBroken = scanner.quotedLineEnds > 0
     quotedBefore = scanner.quotedLineEnds
     longest = Math.max(longest, length)
   }
@@ -83,6 +87,7 @@ export async function readCsvShape(
     longestRecordBytes: longest,
     lineEnds,
     hasQuotedLineEnds: quotedLineEnds > 0,
+    isHeaderBroken,
     hasEscapedQuotes,
     isUtf8: text.isWhole(),
   }

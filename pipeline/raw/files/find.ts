@@ -26,7 +26,7 @@ export interface InputFile {
   bytes: number
   /** The modification time in nanoseconds since 1970-01-01T00:00:00Z. */
   modified: bigint
-  /** By its ending, until `recognize` has seen its first bytes. So is `compression`. */
+  /** By its ending, until `recognize` has seen its first bytes; JSON if the ending says nothing. So is `compression`. */
   format: Format
   compression: Compression
   layers?: Layers | undefined
@@ -60,8 +60,7 @@ interface Place {
 /**
  * Finds the files of a source. An entry that names an existing file is that file; otherwise one with a wildcard is a
  * pattern. Objects of buckets are found among their copies. A link, a hard link and its file are one file. Throws
- * `CliError` for a folder, a link that leads nowhere, a file of the synthetic sample, a name that is not UTF-8 and an
- * unknown file ending.
+ * `CliError` for a folder, a link that leads nowhere, a file of the synthetic sample and a name that is not UTF-8.
  */
 export async function findInputFiles(
   source: Source,
@@ -222,7 +221,7 @@ async function matchesOf(source: Source, pattern: string, folder: string): Promi
   throw new CliError(`${unreadable}: the name of a raw file must be UTF-8; rename it`)
 }
 
-/** Describes a raw file by its name. Throws `CliError` for an unknown ending. */
+/** Describes a raw file by its name. */
 export async function describeFile(path: string, name: string): Promise<InputFile> {
   return describe(path, name, statSync(path, { bigint: true }))
 }
@@ -233,20 +232,12 @@ function describe(path: string, name: string, stats: Pick<FileStats, 'size' | 'm
     path,
     name,
     ...toStamp(stats),
-    format: knownFormat(name),
+    format: formatOf(name) ?? 'ndjson',
     compression: gzip !== undefined ? 'gzip' : zstd !== undefined ? 'zstd' : 'uncompressed',
   }
 }
 
-/** The format of a raw file. Throws `CliError` for an unknown ending. */
-export function knownFormat(name: string): Format {
-  const format = formatOf(name)
-  if (format !== undefined) return format
-  throw new CliError(
-    `${name}: a raw file must end in .csv, .ndjson, .jsonl, .json or .parquet, plain or with .gz or .zst`,
-  )
-}
-
+/** The format that the ending of a name says, if any. */
 export function formatOf(name: string): Format | undefined {
   const [, csv, ndjson, parquet] = ENDING.exec(name) ?? []
   if (csv !== undefined) return 'csv'

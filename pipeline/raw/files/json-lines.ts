@@ -5,11 +5,18 @@ const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d]
 const [LINE_FEED, CARRIAGE_RETURN] = [0x0a, 0x0d]
 
 /**
+ * What is to become of documents that are cut or no JSON: `whole` ones are needed, or a `page` becomes a line that is no JSON, and
+ * so does an empty file. A `batch` is the same, but an empty file is a log that has just begun.
+ */
+export type Documents = 'whole' | 'page' | 'batch'
+
+/**
  * Cuts JSON documents into lines that DuckDB reads as NDJSON: one for each document, or for each element of a document
  * that is a list. Only white space and the brackets and commas of such a list change.
  */
 export class JsonLines {
   readonly #name: string
+  readonly #documents: Documents
   #depth = 0
   #isInList = false
   #isInText = false
@@ -17,14 +24,21 @@ export class JsonLines {
   /** The last byte that was written outside of texts. */
   #previous = LINE_FEED
 
-  constructor(name: string) {
+  constructor(name: string, documents: Documents) {
     this.#name = name
+    this.#documents = documents
   }
 
-  /** The lines of a file. Throws `BuildError` that names it if a bracket closes nothing or the file ends too early. */
+  /** The lines of a file. Throws `BuildError` that names it if a bracket closes nothing or a file that must be whole ends too early. */
   async *of(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-    for await (const chunk of chunks) yield this.#cut(chunk)
-    if (this.#depth > 0 || this.#isInText) throw new BuildError(`${this.#name} is cut: it ends within a value`)
+    let isEmpty = this.#documents === 'page'
+    for await (const chunk of chunks) {
+      isEmpty &&= chunk.every((byte) => byte <= SPACE)
+      yield this.#cut(chunk)
+    }
+    if (isEmpty) yield Buffer.from('an empty document')
+    if (this.#documents === 'whole' && (this.#depth > 0 || this.#isInText))
+      throw new BuildError(`${this.#name} is cut: it ends within a value`)
   }
 
   /** What separates records becomes a line feed, other line ends become spaces. */
@@ -75,7 +89,11 @@ export class JsonLines {
 
   #close(byte: number): number {
     this.#depth -= 1
-    if (this.#depth < 0) throw new BuildError(`${this.#name} is not JSON: a bracket closes nothing`)
+    if (this.#depth < 0) {
+      if (this.#documents === 'whole') throw new BuildError(`${this.#name} is not JSON: a bracket closes nothing`)
+      this.#depth = 0
+      return byte
+    }
     if (this.#depth > 0 || !this.#isInList) return byte
     this.#isInList = false
     return LINE_FEED

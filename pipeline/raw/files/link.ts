@@ -8,6 +8,7 @@ import { type Contents, isText } from './content.ts'
 import type { CsvShape } from './csv-shape.ts'
 import { openInput, readHead } from './decompress.ts'
 import type { Compression, InputFile } from './find.ts'
+import type { Documents } from './json-lines.ts'
 import { jsonLines, type LineShape, newShape } from './line-shape.ts'
 import { LONGEST_RECORD, LONGEST_RECORD_BYTES, splitCsv } from './split.ts'
 
@@ -49,13 +50,13 @@ const PARQUET_MAGIC = Buffer.from('PAR1')
 export async function linkFiles(
   files: readonly InputFile[],
   folder: string,
-  { wanted, contents }: { wanted: readonly string[]; contents: Contents },
+  { wanted, contents, documents = 'whole' }: { wanted: readonly string[]; contents: Contents; documents?: Documents },
 ): Promise<LinkedFile[]> {
   return sideBySide(files, async (file, position) => {
     const link = join(folder, `${position}.${file.format}`)
     if (file.format === 'parquet') return linkParquet(file, link)
     const { csv, lines } = isText(file) ? await contents.of(file) : {}
-    return csv === undefined ? linkJson(file, link, lines) : linkCsv(file, link, wanted, csv)
+    return csv === undefined ? linkJson(file, link, lines, documents) : linkCsv(file, link, wanted, csv)
   })
 }
 
@@ -80,15 +81,20 @@ export async function linkParquet(file: InputFile, link: string): Promise<Linked
   return copyOf(file, link, 'is compressed Parquet; decompress it')
 }
 
-async function linkJson(file: InputFile, link: string, scanned: LineShape | undefined): Promise<LinkedFile> {
+async function linkJson(
+  file: InputFile,
+  link: string,
+  scanned: LineShape | undefined,
+  documents: Documents,
+): Promise<LinkedFile> {
   const copied = scanned === undefined ? DOCUMENT : (ofLayers(file) ?? ofLines(scanned))
   if (copied === undefined) {
     symlinkSync(file.path, link)
     return { ...file, ...UNKNOWN, link, ...(scanned && { lines: scanned }) }
   }
   const lines = newShape()
-  await pipeline(jsonLines(file, openInput(file), lines), createWriteStream(link))
-  return { ...copyOf(file, link, copied), lines }
+  await pipeline(jsonLines(file, openInput(file), lines, documents), createWriteStream(link))
+  return { ...copyOf(file, link, copied), lines: { ...lines, isCut: scanned?.isCut === true } }
 }
 
 const DOCUMENT = 'is a JSON document, which a build cuts into lines; write each record as a line'
@@ -98,8 +104,9 @@ function ofLayers({ layers }: InputFile): string | undefined {
   return layers.gzips > 0 ? 'is compressed more than once; unpack it once' : 'is UTF-16; write it in UTF-8'
 }
 
-function ofLines({ hasMark, hasRepeatedKeys, tooLong }: LineShape): string | undefined {
+function ofLines({ hasMark, hasRepeatedKeys, hasHalves, tooLong }: LineShape): string | undefined {
   if (hasRepeatedKeys) return 'has repeated keys; keep the last of each'
+  if (hasHalves) return 'has half of a character, such as \\ud83d alone; write \\ufffd in its place'
   if (tooLong > 0) return `has a line longer than ${LONGEST_RECORD}; remove it`
   return hasMark ? 'begins with a byte order mark; remove it' : undefined
 }
@@ -108,12 +115,14 @@ async function linkCsv(file: InputFile, link: string, wanted: readonly string[],
   const { records: csvRecords, hasEscapedQuotes, isUtf8 } = shape
   const looked = { csvReading: readingOf(shape), readsAllColumns: hasEscapedQuotes || !isUtf8, csvRecords }
   const hasLongRecord = shape.longestRecordBytes > LONGEST_RECORD_BYTES
-  if (shape.lineEnds.size > 1 || hasLongRecord) {
+  if (shape.lineEnds.size > 1 || shape.isHeaderBroken || hasLongRecord) {
     const delimiter = await delimiterOf(file, wanted)
     await pipeline(splitCsv(openInput(file), delimiter), withLineFeeds, createWriteStream(link))
     const copied = hasLongRecord
       ? `has a record longer than ${LONGEST_RECORD}; remove it`
-      : 'has line ends of more than one kind; give all of them a line feed alone'
+      : shape.isHeaderBroken
+        ? 'has a line end in its header; write each name on one line'
+        : 'has line ends of more than one kind; give all of them a line feed alone'
     return { ...copyOf(file, link, copied), ...looked }
   }
   const copied = ofLayers(file)
@@ -132,5 +141,13 @@ function readingOf({ longestRecordBytes, hasQuotedLineEnds }: CsvShape): CsvRead
 
 async function* withLineFeeds(batches: AsyncIterable<Buffer[]>): AsyncIterable<Buffer> {
   const lineFeed = Buffer.from('\n')
-  for await (const records of batches) yield Buffer.concat(records.flatMap((record) => [record, lineFeed]))
+  let isHeader = true
+  for await (const records of batches) {
+    const [header] = records
+    if (isHeader && header !== undefined) {
+      records[0] = Buffer.from(header.toString('latin1').replaceAll(/\r\n?/g, '\n'), 'latin1')
+      isHeader = false
+    }
+    yield Buffer.concat(records.flatMap((record) => [record, lineFeed]))
+  }
 }

@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: the first bytes of binary files.
-import { BuildError } from '../../base/errors.ts'
+import { BuildError, CliError } from '../../base/errors.ts'
 import { SharedTexts } from '../../base/shared-texts.ts'
 import { wholeHeader } from './columns.ts'
 import { readHead } from './decompress.ts'
-import type { Compression, Format, InputFile, Layers } from './find.ts'
+import { type Compression, type Format, formatOf as formatOfName, type InputFile, type Layers } from './find.ts'
 
 const HEAD_BYTES = 4096
 const MOST_GZIPS = 3
@@ -13,7 +13,7 @@ const HEADERS = new SharedTexts(100)
 
 /**
  * What a raw file is by its first bytes: the ending of its name decides only where they do not. Throws `BuildError` that
- * names the file for a kind that is not read, such as an archive.
+ * names the file for a kind that is not read, such as an archive, `CliError` if neither its name nor its text says what it is.
  */
 export async function recognize(file: InputFile): Promise<InputFile> {
   const stored = await readHead({ ...file, compression: 'uncompressed', layers: undefined }, HEAD_BYTES)
@@ -126,6 +126,11 @@ function otherKind(head: Buffer): (typeof OTHER_KINDS)[number] | undefined {
 function formatOf(file: InputFile, head: Buffer, text: string): Format {
   const [, kind, advice] = otherKind(head) ?? []
   if (kind !== undefined) throw new BuildError(`${file.name} is ${kind}, not ${TITLES[file.format]}: ${advice}`)
+  if (formatOfName(file.name) === undefined && /^\s*[^\s{[]/.test(text) && !isCsv(text)) {
+    throw new CliError(
+      `${file.name}: a raw file must be CSV, JSON or Parquet; take it out of "files", or give it the ending of what it is`,
+    )
+  }
   if (file.format === 'ndjson') return isCsv(text) ? 'csv' : 'ndjson'
   if (/^\s*(\{\s*"|\[\s*\{\s*")/.test(text)) return 'ndjson'
   return file.format === 'parquet' && isCsv(text) ? 'csv' : file.format

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 
 const [TAB, LINE_FEED, CARRIAGE_RETURN, SPACE, QUOTE, COLON, BACKSLASH] = [0x09, 0x0a, 0x0d, 0x20, 0x22, 0x3a, 0x5c]
+const [SMALL_D, SMALL_U] = [0x64, 0x75]
 const [LIST, OBJECT] = [0x5b, 0x7b]
 
 const IS_SPECIAL = new Uint8Array(256)
@@ -17,13 +18,18 @@ const TOO_MANY_KEYS = Buffer.from(`a record with more than ${MOST_KEYS_PARSED} k
 const FNV_PRIME = 0x01000193
 
 /**
- * Finds lines of JSON with repeated keys, of which DuckDB takes the first. `JSON.parse`, Python and jq take the last, and a
+ * Finds lines of JSON that DuckDB would not read as every parser does: with half of a character in a text, such as `\ud83d`
+ * alone, for which U+FFFD is put, and with repeated keys, of which DuckDB takes the first. `JSON.parse`, Python and jq take the last, and a
  * logger that adds a field again means the later one. The scan compares hashes of the keys of each object, which costs a
  * fraction of a parser; only lines with equal hashes are parsed.
  */
 export class RepeatedKeys {
   /** Bytes of the longest line of the last scan. */
   longest = 0
+  /** What the last scan found. */
+  hasRepeated = false
+  hasHalves = false
+  #hasHalf = false
   /** For each depth, the hashes of the keys of the open object, and in which object each was seen. */
   readonly #hashes = Array.from({ length: MOST_DEPTH }, () => new Int32Array(MOST_KEYS))
   readonly #seenIn = Array.from({ length: MOST_DEPTH }, () => new Int32Array(MOST_KEYS))
@@ -31,14 +37,22 @@ export class RepeatedKeys {
   readonly #keys = new Int32Array(MOST_DEPTH)
   #objects = 0
 
-  /** Scans whole lines. `onRepeated` gets each line with repeated keys, and what it says with the last of each alone. */
-  scan(lines: Buffer, onRepeated: (start: number, end: number, line: Buffer) => void): void {
+  /** Scans whole lines. `onFound` gets each line that DuckDB would not read so, and the line as it does. */
+  scan(lines: Buffer, onFound: (start: number, end: number, line: Buffer) => void): void {
     this.longest = 0
+    this.hasRepeated = false
+    this.hasHalves = false
     for (let start = 0; start < lines.length; ) {
+      this.#hasHalf = false
       const { end, keys, mayRepeat } = this.#line(lines, start)
       this.longest = Math.max(this.longest, end - start)
-      const once = mayRepeat ? withLastKeys(lines.subarray(start, end), keys) : undefined
-      if (once !== undefined) onRepeated(start, end, once)
+      const line = lines.subarray(start, end)
+      const whole = this.#hasHalf ? withoutHalves(line) : line
+      const once = mayRepeat ? withLastKeys(whole, keys) : undefined
+      if (once !== undefined) this.hasRepeated = true
+      if (this.#hasHalf) this.hasHalves = true
+      const readable = once ?? whole
+      if (readable !== line) onFound(start, end, readable)
       start = end + 1
     }
   }
@@ -55,7 +69,7 @@ export class RepeatedKeys {
       position += 1
       if (byte === QUOTE) {
         const begin = position
-        position = endOfText(lines, begin)
+        position = this.#endOfText(lines, begin)
         if (lines[position] !== QUOTE) continue
         let next = position + 1
         while (isSpace(lines[next])) next += 1
@@ -68,6 +82,18 @@ export class RepeatedKeys {
         depth += 1
         this.#begin(depth)
       } else depth -= 1
+    }
+  }
+
+  /** The position of the closing quote, or of the line end if there is none. */
+  #endOfText(lines: Buffer, start: number): number {
+    let position = start
+    for (;;) {
+      while (ENDS_TEXT[lines[position] ?? LINE_FEED] === 0) position += 1
+      if (lines[position] !== BACKSLASH) return position
+      const length = lengthOfEscape(lines, position)
+      if (length === 2 && halfAt(lines, position) !== undefined) this.#hasHalf = true
+      position += lines[position + 1] === LINE_FEED ? 1 : length
     }
   }
 
@@ -110,14 +136,28 @@ function isSpace(byte: number | undefined): boolean {
   return byte === SPACE || byte === TAB || byte === CARRIAGE_RETURN
 }
 
-/** The position of the closing quote, or of the line end if there is none. */
-function endOfText(lines: Buffer, start: number): number {
-  let position = start
-  for (;;) {
-    while (ENDS_TEXT[lines[position] ?? LINE_FEED] === 0) position += 1
-    if (lines[position] !== BACKSLASH) return position
-    position += lines[position + 1] === LINE_FEED ? 1 : 2
+/** Which half of a character an escape such as `\ud83d` is, if any. */
+function halfAt(bytes: Buffer, position: number): 'first' | 'second' | undefined {
+  if (bytes[position] !== BACKSLASH || bytes[position + 1] !== SMALL_U) return undefined
+  if (((bytes[position + 2] ?? 0) | 0x20) !== SMALL_D) return undefined
+  const code = Number.parseInt(bytes.toString('latin1', position + 2, position + 6), 16)
+  if (code < 0xd800) return undefined
+  return code < 0xdc00 ? 'first' : 'second'
+}
+
+/** The length of an escape; of both halves of a character together. */
+function lengthOfEscape(bytes: Buffer, position: number): number {
+  return halfAt(bytes, position) === 'first' && halfAt(bytes, position + 6) === 'second' ? 12 : 2
+}
+
+function withoutHalves(line: Buffer): Buffer {
+  const whole = Buffer.from(line)
+  for (let position = whole.indexOf(BACKSLASH); position >= 0; position = whole.indexOf(BACKSLASH, position)) {
+    const length = lengthOfEscape(whole, position)
+    if (length === 2 && halfAt(whole, position) !== undefined) whole.write('fffd', position + 2)
+    position += length
   }
+  return whole
 }
 
 /** A number as it is written: `JSON.parse` would round it. */

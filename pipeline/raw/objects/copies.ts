@@ -5,7 +5,6 @@ import { BuildError, CliError } from '../../base/errors.ts'
 import { namesIn, statsIfAny } from '../../base/files.ts'
 import { counted, formatBytes } from '../../base/numbers.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
-import { knownFormat } from '../files/find.ts'
 import type { Source } from '../sources.ts'
 import {
   copyName,
@@ -102,10 +101,7 @@ class Stores {
   }
 }
 
-/**
- * The distinct objects of a source, and those that cannot be fetched under their names. Throws `CliError` for a name that
- * is not a raw file's.
- */
+/** The distinct objects of a source, and those that cannot be fetched under their names. */
 async function listObjects(source: Source, stores: Stores): Promise<Listed> {
   const found = new Map<string, StoredObject>()
   const skipped = new Set<string>()
@@ -116,7 +112,6 @@ async function listObjects(source: Source, stores: Stores): Promise<Listed> {
     for (const object of listed.filter(({ url }) => namesObject(entry, url))) found.set(object.url, object)
     for (const { url } of listed.filter((each) => isUnreachable(each.url))) skipped.add(url)
   }
-  for (const url of found.keys()) knownFormat(url)
   return { objects: [...found.values()], skipped: [...skipped].sort() }
 }
 

@@ -1,5 +1,6 @@
 import {
   afterDay,
+  allOf,
   amount,
   anyOf,
   areAbove,
@@ -12,9 +13,11 @@ import {
   type Expression,
   either,
   first,
+  firstPresent,
   flag,
   greater,
   hasAttributes,
+  hasMembers,
   inside,
   instant,
   isFlag,
@@ -22,17 +25,20 @@ import {
   isPositive,
   isPresent,
   isSince,
+  isThere,
   joined,
   type Kind,
   keyHash,
+  listed,
   not,
+  onlyWhere,
   optional,
+  orOwnModel,
   type Place,
   plus,
   restOf,
   shared,
   startsWith,
-  strict,
   sumOf,
   text,
   textWithout,
@@ -67,20 +73,29 @@ export interface Own {
 /** The schema of a mapping: SQL for each field of a record. */
 export function compile(mapping: Mapping, own: Own = { where: {}, named: [] }): Schema {
   const { reading, required, unread, absolute_time, tokens } = mapping
-  const { prompt_tokens, completion_tokens, notes = {}, ...checks } = 'rule' in tokens ? ruled(tokens) : account(tokens)
+  const chosen = chosenOf(mapping)
+  const {
+    prompt_tokens,
+    completion_tokens,
+    notes = {},
+    ...checks
+  } = 'rule' in tokens ? ruled(tokens) : account(tokens, chosen)
+  const wheres = [mapping.where, own.where].filter((where) => Object.keys(where).length > 0)
   const record: UsageRecord = {
     timestamp: timeOf(mapping.timestamp),
     model_permaslug: modelOf(mapping.model_permaslug),
-    prompt_tokens,
+    prompt_tokens: ifReadable([...pathsIn(tokens), ...wheres.flatMap(testedIn)], prompt_tokens),
     completion_tokens,
-    ...othersOf(mapping, [mapping.where, own.where]),
+    ...othersOf(mapping),
+    ...(wheres.length > 0 && { is_left_out: optional(isLeftOut(wheres, chosen)) }),
+    ...bucketOf(mapping),
   }
   const asked = [...own.named, ...[own.where].flat().flatMap((tests) => Object.keys(tests).map((path) => [path]))]
   return {
     reading,
     record,
     ...checks,
-    notes: { ...notes, ...overMidnight(mapping, record) },
+    notes: { ...notes, ...overMidnight(record) },
     required,
     named: asked.map((paths) => paths.flatMap((path) => placeOf(path).columns)),
     unread,
@@ -97,13 +112,23 @@ function timeOf(time: Mapping['timestamp']): Expression<'instant'> {
   return alternatives.reduceRight((fallback, preferred) => first(preferred, fallback))
 }
 
-function overMidnight(
-  { bucket_end }: Mapping,
-  { timestamp, prompt_tokens, completion_tokens }: UsageRecord,
-): Schema['notes'] {
+function overMidnight({ timestamp, bucket_end, prompt_tokens, completion_tokens }: UsageRecord): Schema['notes'] {
   if (bucket_end === undefined) return {}
   const tokens = plus(prompt_tokens, [completion_tokens])
-  return { over_midnight: { name: afterDay(timestamp, timeOf(bucket_end)), tokens } }
+  return { over_midnight: { name: afterDay(timestamp, bucket_end), tokens } }
+}
+
+/** When a bucket ends, and the parts of its id that are neither a time nor the model. */
+function bucketOf({ timestamp, bucket_end, model_permaslug, request_id }: Mapping): Partial<UsageRecord> {
+  if (bucket_end === undefined || request_id === undefined || isPaths(request_id)) return {}
+  const others = new Set([timestamp, bucket_end, model_permaslug].flatMap(pathsIn))
+  const parts = [...request_id.of, ...request_id.with].filter(
+    (paths) => ![paths].flat().some((path) => others.has(path)),
+  )
+  return {
+    bucket_end: optional(timeOf(bucket_end)),
+    bucket_of: optional(listed(parts.map((paths) => fromPaths(text, paths)))),
+  }
 }
 
 function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
@@ -112,9 +137,8 @@ function modelOf(model: Mapping['model_permaslug']): Expression<'text'> {
 }
 
 /** The fields that a file may lack. */
-function othersOf(mapping: Mapping, wheres: readonly Where[]): Partial<UsageRecord> {
+function othersOf(mapping: Mapping): Partial<UsageRecord> {
   const { request_id, visibility, api_key_hash, contributor, cost_usd, is_byok, updated_at } = mapping
-  const conditions = wheres.filter((where) => Object.keys(where).length > 0)
   return {
     ...(request_id !== undefined && { request_id: optional(idOf(request_id)) }),
     ...(visibility !== undefined && { visibility: optional(fromPaths(text, visibility)) }),
@@ -123,7 +147,6 @@ function othersOf(mapping: Mapping, wheres: readonly Where[]): Partial<UsageReco
     ...(cost_usd !== undefined && { cost_usd: optional(fromPaths(amount, cost_usd)) }),
     ...(is_byok !== undefined && { is_byok: optional(byokOf(is_byok)) }),
     ...(updated_at !== undefined && { updated_at: optional(fromPaths(instant, updated_at)) }),
-    ...(conditions.length > 0 && { is_left_out: optional(isExcluded(conditions)) }),
   }
 }
 
@@ -145,10 +168,12 @@ function byokOf(byok: NonNullable<Mapping['is_byok']>): Expression<'flag'> {
 }
 
 /** Counts with what is outside of them, and where the product's own numbers contradict each other. */
-function account({ input, output, inside, outside, total, rest_of_total, compare }: Counts): Accounting {
+function account(counts: Counts, chosen: Chosen): Accounting {
+  const { input, output, inside, outside, total, rest_of_total, compare } = counts
+  const isWhen = (when: Where) => shared(optional(not(isExcluded([when], chosen))))
   const sum = total === undefined ? undefined : optional(countOf(total))
-  const prompt = withOutside(countOf(input), inputParts(outside))
-  const completion = withOutside(countOf(output), outputParts(outside))
+  const prompt = withOutside(countOf(input), inputParts(outside), isWhen)
+  const completion = withOutside(countOf(output), outputParts(outside), isWhen)
   const withRest = (count: Expression<'count'>, other: Expression<'count'>, to: 'input' | 'output') =>
     sum === undefined || rest_of_total?.to !== to
       ? count
@@ -156,8 +181,9 @@ function account({ input, output, inside, outside, total, rest_of_total, compare
   const prompt_tokens = withRest(prompt, completion, 'input')
   const completion_tokens = withRest(completion, prompt, 'output')
   const to = compare === undefined ? rest_of_total?.to : undefined
-  const cached = [...inputParts(inside).map(countOf), ...inputParts(outside).flatMap(insideCount)]
-  const reasoning = [...outputParts(inside).map(countOf), ...outputParts(outside).flatMap(insideCount)]
+  const insideCounts = (parts: readonly Part[]) => parts.flatMap((part) => insideCount(part, isWhen))
+  const cached = [...inputParts(inside).map(countOf), ...insideCounts(inputParts(outside))]
+  const reasoning = [...outputParts(inside).map(countOf), ...insideCounts(outputParts(outside))]
   const parts_disagree = {
     ...(cached.length > 0 && {
       cached_above_prompt: areAbove(cached, to === 'input' ? prompt_tokens : countOf(compare?.input ?? input)),
@@ -191,17 +217,20 @@ function partsIn({ input_audio, output_audio, ...others }: Counts['outside']): P
   return { ...Object.fromEntries(counted), ...(heard.length > 0 && { audio }) }
 }
 
-function withOutside(counted: Expression<'count'>, parts: readonly Part[]): Expression<'count'> {
-  return parts.length === 0 ? counted : shared(plus(counted, parts.map(outsideCount)))
+type IsWhen = (when: Where) => Expression<'condition'>
+
+function withOutside(counted: Expression<'count'>, parts: readonly Part[], isWhen: IsWhen): Expression<'count'> {
+  const outside = parts.map((part) => outsideCount(part, isWhen))
+  return parts.length === 0 ? counted : shared(plus(counted, outside))
 }
 
 /** What of a part is outside of its count. */
-function outsideCount(part: Part): Expression<'count'> {
+function outsideCount(part: Part, isWhen: IsWhen): Expression<'count'> {
   const { counted, when } = partOf(part)
   return when === undefined ? counted : countWhere(isWhen(when), counted)
 }
 
-function insideCount(part: Part): Expression<'count'>[] {
+function insideCount(part: Part, isWhen: IsWhen): Expression<'count'>[] {
   const { counted, when } = partOf(part)
   return when === undefined ? [] : [countWhere(not(isWhen(when)), counted)]
 }
@@ -212,28 +241,76 @@ function partOf(part: Part): { counted: Expression<'count'>; when?: Where | unde
   return { counted: at_least === undefined ? countOf(path) : greater(countOf(path), countOf(at_least)), when }
 }
 
-function isWhen(when: Where): Expression<'condition'> {
-  return shared(optional(not(isExcluded([when]))))
+/** The paths in a part of a mapping; those of conditions are keys. */
+function pathsIn(part: unknown): string[] {
+  if (typeof part === 'string') return [part.replace(/^\+/, '')]
+  if (typeof part !== 'object' || part === null) return []
+  return Object.entries(part).flatMap(([key, member]) => (key === 'when' ? testedIn(member) : pathsIn(member)))
+}
+
+function testedIn(where: Where): string[] {
+  return [where].flat().flatMap((tests) => Object.keys(tests))
+}
+
+/** Whether what some paths lead into can be read. */
+function areReadable(paths: readonly string[]): Expression<'condition'> {
+  const found = paths.flatMap((path) => {
+    const { first, keys, key } = partsOf(path)
+    if (keys.length === 0 && key === undefined) return []
+    const outers = key !== undefined && keys.length > 0 ? [column(first), attributesAt(path)] : [column(first)]
+    const isReadable = allOf(...outers.map(hasMembers))
+    return [ownText(path) === undefined ? isReadable : anyOf(isThere(column(path)), isReadable)]
+  })
+  return shared(allOf(...found))
+}
+
+/** A count of the records in which some paths can be read. */
+function ifReadable(paths: readonly string[], counted: Expression<'count'>): Expression<'count'> {
+  const isReadable = areReadable(paths)
+  return isReadable.columns.length === 0 ? counted : shared(onlyWhere(isReadable, counted))
+}
+
+/** A record of which nobody can read whether it fits is not left out: its count cannot be read either. */
+function isLeftOut(wheres: readonly Where[], chosen: Chosen): Expression<'condition'> {
+  const isReadable = areReadable(wheres.flatMap(testedIn))
+  const excluded = isExcluded(wheres, chosen)
+  return isReadable.columns.length === 0 ? excluded : allOf(isReadable, excluded)
+}
+
+/** What conditions of a schema may ask by the name of its field, whichever path the record has it from. */
+type Chosen = ReadonlyMap<string, Place>
+
+function chosenOf({ timestamp, model_permaslug: model, request_id }: Mapping): Chosen {
+  const fields = { timestamp, model_permaslug: isPaths(model) ? model : model.path, request_id }
+  const chosen = Object.entries(fields).flatMap(([field, paths]): [string, Place][] => {
+    const [first, ...others] = [paths].flat().flatMap((path) => (typeof path === 'string' ? placeOf(path) : []))
+    if (first === undefined) return []
+    const place = firstPresent([first, ...others])
+    return [[field, field === 'model_permaslug' ? orOwnModel(place) : place]]
+  })
+  return new Map(chosen)
 }
 
 /** Whether a record does not fit one of some conditions. */
-function isExcluded(wheres: readonly Where[]): Expression<'condition'> {
-  return anyOf(...wheres.flatMap(failuresOf))
+function isExcluded(wheres: readonly Where[], chosen: Chosen): Expression<'condition'> {
+  return anyOf(...wheres.flatMap((where) => failuresOf(where, chosen)))
 }
 
-function failuresOf(where: Where): Expression<'condition'>[] {
-  if (Array.isArray(where)) return [not(anyOf(...where.map((tests) => not(anyOf(...failuresOf(tests))))))]
-  return Object.entries(where).map(([path, tests]) => not(anyOf(...[tests].flat().map((test) => testOf(path, test)))))
+function failuresOf(where: Where, chosen: Chosen): Expression<'condition'>[] {
+  if (Array.isArray(where)) return [not(anyOf(...where.map((tests) => not(isExcluded([tests], chosen)))))]
+  return Object.entries(where).map(([path, tests]) => {
+    return not(anyOf(...[tests].flat().map((test) => testOf(path, test, chosen))))
+  })
 }
 
-function testOf(path: string, test: Test): Expression<'condition'> {
-  if ('not' in test) return not(testOf(path, test.not))
+function testOf(path: string, test: Test, chosen: Chosen): Expression<'condition'> {
+  if ('not' in test) return not(testOf(path, test.not, chosen))
   const prefix = attributePrefix(path)
   if (prefix !== undefined) {
     const has = hasAttributes(attributesAt(path), prefix)
     return 'present' in test && !test.present ? not(has) : has
   }
-  const place = placeOf(path)
+  const place = chosen.get(path) ?? placeOf(path)
   if ('present' in test) return test.present ? isPresent(place) : not(isPresent(place))
   if ('begins' in test) return startsWith(place, test.begins)
   if ('since' in test) return isSince(place, test.since)
@@ -244,9 +321,9 @@ function testOf(path: string, test: Test): Expression<'condition'> {
 /** The place that a path leads to: see `Path` of the mappings. */
 export function placeOf(path: string): Place {
   const { first, key } = partsOf(path)
-  const place = key === undefined ? attributesAt(path) : attribute(attributesAt(path), key)
+  const place = { ...(key === undefined ? attributesAt(path) : attribute(attributesAt(path), key)), path }
   const isColumn = ownText(path) === undefined || first === path
-  return isColumn ? place : either(column(path), strict(place, column(first)))
+  return isColumn ? place : either(column(path), place)
 }
 
 /** What of the name of an attribute stands before a star: `gen_ai.` of `attributes[gen_ai.*]`. */

@@ -1,4 +1,4 @@
-import { ABSENT, type Value, whicheverExists } from './value.ts'
+import { ABSENT, type Value, whichever, whicheverExists } from './value.ts'
 
 export interface Columns {
   value(column: string): Value
@@ -13,14 +13,17 @@ export interface Columns {
 }
 
 /** Settings of a source that expressions use. */
-export type Setting = 'outside_from' | 'audio_inside_from'
+export type Setting = 'outside_from' | 'audio_inside_from' | 'model'
 
 /** The type of an expression, and thus the fields of a `UsageRecord` it may fill. */
 export type Kind = 'instant' | 'count' | 'text' | 'key_hash' | 'amount' | 'flag' | 'condition'
 
+/** Its SQL stands in parentheses where it is more than a name, a call or a CASE: others put it beside any operator. */
 export interface Expression<K extends Kind = Kind> {
   kind: K
   columns: readonly string[]
+  /** The paths that it is read from, as mappings write them. */
+  paths: readonly string[]
   /** Alternatives: a file must have one column of each set. */
   needs: readonly (readonly string[])[]
   sql(columns: Columns): string
@@ -36,17 +39,19 @@ export interface Expression<K extends Kind = Kind> {
 export interface Place {
   /** Alternatives: a file must have one of these columns. */
   columns: readonly string[]
+  /** What mappings call it. */
+  path: string
   value(columns: Columns): Value
 }
 
 export function column(name: string): Place {
-  return { columns: [name], value: (columns) => columns.value(name) }
+  return { columns: [name], path: name, value: (columns) => columns.value(name) }
 }
 
 /** The value at `keys` in JSON, a struct or a map. */
 export function inside(outer: Place, keys: readonly string[]): Place {
   return {
-    columns: outer.columns,
+    ...outer,
     value: (columns) => {
       const value = outer.value(columns)
       if (value === ABSENT) return ABSENT
@@ -59,7 +64,7 @@ export function inside(outer: Place, keys: readonly string[]): Place {
 /** An attribute of an object of attributes, or of a list as OTLP writes it. */
 export function attribute(attributes: Place, key: string): Place {
   return {
-    columns: attributes.columns,
+    ...attributes,
     value: (columns) => {
       if (attributes.value(columns) === ABSENT) return ABSENT
       return columns.nested(
@@ -70,28 +75,38 @@ export function attribute(attributes: Place, key: string): Place {
 }
 
 function attributesOf(attributes: Place, columns: Columns): string {
-  return columns.once(`attributes_from_json(${attributes.value(columns).json()})`)
-}
-
-/** The place, where a count in something that has no members, such as text that is not JSON, is not taken for 0. */
-export function strict(place: Place, outer: Place): Place {
-  return {
-    ...place,
-    value: (columns) => {
-      const value = place.value(columns)
-      if (value === ABSENT) return ABSENT
-      const json = columns.once(outer.value(columns).json())
-      const hasMembers = `coalesce(json_type(${json}) IN ('OBJECT', 'ARRAY', 'NULL'), true)`
-      return { ...value, count: () => `CASE WHEN ${hasMembers} THEN ${value.count()} END` }
-    },
-  }
+  return columns.once(`attributes_from_json(${columns.once(attributes.value(columns).json())})`)
 }
 
 /** The first of two places that a record has. */
 export function either(preferred: Place, other: Place): Place {
   return {
     columns: [...preferred.columns, ...other.columns],
+    path: preferred.path,
     value: (columns) => whicheverExists(preferred.value(columns), () => other.value(columns)),
+  }
+}
+
+/** The first of some places that has a value, as the fields of a record choose theirs. */
+export function firstPresent(places: readonly [Place, ...Place[]]): Place {
+  return places.reduceRight((fallback, preferred) => ({
+    columns: [...preferred.columns, ...fallback.columns],
+    path: preferred.path,
+    value: (columns) => {
+      const value = preferred.value(columns)
+      return whichever(`nullif(${value.text()}, '') IS NOT NULL`, value, fallback.value(columns))
+    },
+  }))
+}
+
+/** The model of a place, or the one that the source names for all of its records. */
+export function orOwnModel(place: Place): Place {
+  return {
+    ...place,
+    value: (columns) => {
+      const value = place.value(columns)
+      return { ...value, text: () => `coalesce(nullif(${value.text()}, ''), ${columns.setting('model')})` }
+    },
   }
 }
 
@@ -103,9 +118,10 @@ export function over<K extends Kind>(
   return {
     kind,
     columns: place.columns,
+    paths: [place.path],
     needs: [place.columns],
     sql: (columns) => sql(place.value(columns), columns),
-    isPresent: (columns) => `nullif(${place.value(columns).text()}, '') IS NOT NULL`,
+    isPresent: (columns) => `(nullif(${place.value(columns).text()}, '') IS NOT NULL)`,
     exists: (columns) => place.value(columns).exists(),
   }
 }
@@ -140,7 +156,7 @@ export function textWithout(place: Place, words: readonly string[]): Expression<
   const listed = words.map(literal).join(', ')
   const plain = text(place)
   const sql = (columns: Columns) => `CASE WHEN ${plain.sql(columns)} NOT IN (${listed}) THEN ${plain.sql(columns)} END`
-  return { ...plain, sql, isPresent: (columns) => `nullif(${sql(columns)}, '') IS NOT NULL` }
+  return { ...plain, sql, isPresent: (columns) => `(nullif(${sql(columns)}, '') IS NOT NULL)` }
 }
 
 /** Text only: a JSON number or flag is not a name. */
@@ -155,7 +171,7 @@ export const amount = (place: Place) => over('amount', place, (value) => `amount
 /** A flag; false if missing. */
 export const flag = (place: Place) => asText('flag', place, (value) => `flag_from_text(${value.text()})`)
 
-export const isPositive = (place: Place) => over('flag', place, (value) => `amount_from_text(${value.text()}) > 0`)
+export const isPositive = (place: Place) => over('flag', place, (value) => `(amount_from_text(${value.text()}) > 0)`)
 
 /** Whether a flag has this value. */
 export const isFlag = (place: Place, wanted: boolean) =>
@@ -187,6 +203,13 @@ function lowered(word: string, columns: Columns): string {
 export const isSince = (place: Place, date: string) =>
   over('condition', place, (value) => `coalesce(${value.instant()} >= ${Date.parse(date)}000, false)`)
 
+/** Whether paths may lead into a value. Text that is no JSON is not taken for nothing. */
+export const hasMembers = (place: Place) =>
+  over('condition', place, (value, columns) => `has_members(${columns.once(value.json())})`)
+
+/** Whether a record has the key at all. */
+export const isThere = (place: Place) => over('condition', place, (value) => value.exists())
+
 export const isPresent = (place: Place) =>
   over('condition', place, (value) => `coalesce(nullif(${value.text()}, '') IS NOT NULL, false)`)
 
@@ -195,26 +218,24 @@ export const hasAttributes = (attributes: Place, prefix: string) =>
   over(
     'condition',
     attributes,
-    (_, columns) => `NOT lacks_members(${attributesOf(attributes, columns)}, ${columns.constant(prefix)})`,
+    (_, columns) => `(NOT lacks_members(${attributesOf(attributes, columns)}, ${columns.constant(prefix)}))`,
   )
 
 export function not(condition: Expression<'condition'>): Expression<'condition'> {
-  return { ...condition, sql: (columns) => `NOT (${condition.sql(columns)})` }
+  return { ...condition, sql: (columns) => `(NOT ${condition.sql(columns)})` }
 }
 
-/** A condition that holds of no record. */
-const never: Expression<'condition'> = {
-  kind: 'condition',
-  columns: [],
-  needs: [],
-  sql: () => 'false',
-  isPresent: () => 'false',
-  exists: () => 'false',
-}
-
+/** Whether one of some conditions holds: none of none does. */
 export function anyOf(...conditions: Expression<'condition'>[]): Expression<'condition'> {
-  if (conditions.length === 0) return never
-  return combine('condition', conditions, (columns) => conditions.map((each) => `(${each.sql(columns)})`).join(' OR '))
+  return combine('condition', conditions, (columns) => any(conditions.map((each) => each.sql(columns))))
+}
+
+export function allOf(...conditions: Expression<'condition'>[]): Expression<'condition'> {
+  return not(anyOf(...conditions.map(not)))
+}
+
+function any(conditions: readonly string[]): string {
+  return conditions.length === 0 ? 'false' : `(${[...new Set(conditions)].join(' OR ')})`
 }
 
 /** '' where one instant, exclusive, is after the UTC day of another; NULL elsewhere. */
@@ -233,7 +254,18 @@ export function plus(counted: Expression<'count'>, others: readonly Expression<'
     [counted, ...others],
     (columns) => `count_in_range(${sumOf([counted, ...others], columns)})`,
   )
-  return { ...sum, needs: counted.needs, exists: counted.exists }
+  return { ...sum, ...asked(counted) }
+}
+
+/** What of a count says whether a file has it, for one that is computed with others. */
+function asked({ needs, paths, exists }: Expression<'count'>) {
+  return { needs, paths, exists }
+}
+
+/** A count of the records of which a condition holds; NULL for others. */
+export function onlyWhere(condition: Expression<'condition'>, counted: Expression<'count'>): Expression<'count'> {
+  const sql = (columns: Columns) => `CASE WHEN ${condition.sql(columns)} THEN ${counted.sql(columns)} END`
+  return { ...combine('count', [counted, condition], sql), ...asked(counted) }
 }
 
 /** A count of the records of which a condition holds; 0 for others. */
@@ -265,12 +297,12 @@ export function restOf(
     const hasMore = `${condition.sql(columns)} AND ${all} > ${own} + ${rest}`
     return `CASE WHEN ${hasMore} THEN ${all} - ${rest} ELSE ${own} END`
   })
-  return { ...sum, needs: counted.needs, exists: counted.exists }
+  return { ...sum, ...asked(counted) }
 }
 
 /** SQL for a sum of counts, wide enough not to overflow. */
 export function sumOf(parts: readonly Expression<'count'>[], columns: Columns): string {
-  return parts.map((part) => `(${part.sql(columns)})::HUGEINT`).join(' + ')
+  return `(${parts.map((part) => `(${part.sql(columns)})::HUGEINT`).join(' + ')})`
 }
 
 /** Whether parts add up to more than the whole that includes them. */
@@ -328,6 +360,13 @@ export function joined(
   })
 }
 
+/** Several texts as a JSON list, with null for each that is empty. */
+export function listed(texts: readonly Expression<'text'>[]): Expression<'text'> {
+  return combine('text', texts, (columns) => {
+    return `to_json([${texts.map((each) => `nullif(${each.sql(columns)}, '')`).join(', ')}])::VARCHAR`
+  })
+}
+
 export function combine<K extends Kind>(
   kind: K,
   parts: readonly Expression[],
@@ -336,17 +375,18 @@ export function combine<K extends Kind>(
   return {
     kind,
     columns: [...new Set(parts.flatMap(({ columns }) => columns))],
+    paths: [...new Set(parts.flatMap(({ paths }) => paths))],
     needs: parts.flatMap(({ needs }) => needs),
     sql,
-    isPresent: (columns) => parts.map((each) => `(${each.isPresent(columns)})`).join(' OR '),
-    exists: (columns) => parts.map((each) => `(${each.exists(columns)})`).join(' OR '),
+    isPresent: (columns) => any(parts.map((each) => each.isPresent(columns))),
+    exists: (columns) => any(parts.map((each) => each.exists(columns))),
   }
 }
 
 /** The variant of a model as a suffix of its slug. */
 export function withVariant(slug: Expression<'text'>, variant: Expression<'text'>): Expression<'text'> {
   const sql = (columns: Columns) => `slug_with_variant(${slug.sql(columns)}, ${variant.sql(columns)})`
-  return { ...combine('text', [slug, variant], sql), needs: slug.needs }
+  return { ...combine('text', [slug, variant], sql), needs: slug.needs, paths: slug.paths }
 }
 
 /** Text as an SQL literal. In SQL that a build runs, only for constants: bind texts of users and files instead. */

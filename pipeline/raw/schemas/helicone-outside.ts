@@ -99,6 +99,6 @@ function whereInside(condition: Expression<'condition'>): Expression<'condition'
   return combine(
     'condition',
     [condition, isOutside],
-    (columns) => `NOT ${isOutside.sql(columns)} AND ${condition.sql(columns)}`,
+    (columns) => `(NOT ${isOutside.sql(columns)} AND ${condition.sql(columns)})`,
   )
 }

@@ -95,7 +95,10 @@ const Test: z.ZodType<Test> = z.lazy(() =>
   ),
 )
 
-/** Tests by path: all must hold, and of a list of tests one. */
+/**
+ * Tests by path: all must hold, and of a list of tests one. In a schema `timestamp`, `model_permaslug` and `request_id` are
+ * what the record has there, whichever of the paths of the field has it.
+ */
 const Tests = z.record(
   Path,
   z.union([Test, z.array(Test).min(1)], { error: `must be one condition or a list of them: ${FORMS}` }),
@@ -198,7 +201,7 @@ export const Mapping = z.strictObject({
    * line. Rows of other files are records.
    */
   unnest: Unnest.optional(),
-  /** Set if a line without the list of `unnest` is a record itself. */
+  /** Set if a line without the list of `unnest` is an element of the list inside of it, or a record itself. */
   may_be_unwrapped: z.literal(true).optional(),
   /** Keys of lines that have other things than records. Such lines are skipped. */
   without_records: z.array(z.string()).optional(),

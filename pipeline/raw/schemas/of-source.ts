@@ -113,11 +113,22 @@ export function readsContributor(source: Mapped): boolean {
   return source.contributors === undefined && schemaOf(source).record.contributor !== undefined
 }
 
+/** Whether the records of a source are sums of buckets of time, which may overlap. */
+export function sumsBuckets(source: Mapped): boolean {
+  return schemaOf(source).record.bucket_end !== undefined
+}
+
 /** Whether the contributors that are read are end users, as callers sent them. A column that the source names has customers. */
 export function namesEndUsers({ schema, columns = {} }: Pick<Mapped, 'schema'> & Partial<Mapped>): boolean {
   if (CONTRIBUTOR in columns || schema === 'rollup-files') return false
   const { contributor } = MAPPINGS[schema]
   return contributor !== undefined && !isPaths(contributor) && contributor.is === 'end_user'
+}
+
+/** Texts that stand for nobody in the column that the contributor is read from. */
+export function absentContributors({ schema }: Pick<Mapped, 'schema'>): readonly string[] {
+  const contributor = schema === 'rollup-files' ? undefined : MAPPINGS[schema].contributor
+  return contributor === undefined || isPaths(contributor) ? [] : (contributor.absent ?? [])
 }
 
 /** The columns that a source may map: those of its schema, and the contributor. */
@@ -226,6 +237,19 @@ function ownContributor({ contributor }: Mapping): Mapping['contributor'] {
   return { ...contributor, path: CONTRIBUTOR }
 }
 
+/** Times of which each is in the unit of its schema, unless its source says another. */
+function inUnits(times: readonly unknown[], unit: unknown): unknown {
+  if (times.every((time) => typeof time === 'string')) return { path: times, unit }
+  return times.map((time) => (typeof time === 'string' ? { path: time, unit } : time))
+}
+
+/** The paths of a part of an id, which has times as they are written. */
+function withoutUnits(part: unknown): unknown[] {
+  return [part]
+    .flat()
+    .flatMap((each) => (typeof each === 'object' && each !== null && 'path' in each ? each.path : each))
+}
+
 /** A mapping with the paths of a source in place of the columns that they are for. */
 function ownMapping(schemas: Mapping, { columns }: Pick<Mapped, 'columns'>): unknown {
   const mapping = CONTRIBUTOR in columns ? { ...schemas, contributor: ownContributor(schemas) } : schemas
@@ -238,10 +262,11 @@ function ownMapping(schemas: Mapping, { columns }: Pick<Mapped, 'columns'>): unk
     if (Array.isArray(value)) return value.flatMap(replace)
     // What a rule reads is a column, not a path.
     if (typeof value !== 'object' || value === null || 'rule' in value) return value
+    if ('unit' in value && 'path' in value) return inUnits([replace(value.path)].flat(), value.unit)
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => {
         if (WORDS.has(key)) return [key, member]
-        return [key, JOINED.has(key) ? member.map(replace) : replace(member)]
+        return [key, JOINED.has(key) ? member.map((part: unknown) => withoutUnits(replace(part))) : replace(member)]
       }),
     )
   }

@@ -21,8 +21,11 @@ export type Parts = Partial<Record<TokenPart | 'total', Expression<'count'>>>
  * sums usage of more than one UTC day.
  */
 export const NOTE_KINDS = ['outside_added', 'outside_left', 'ignored_keys', 'over_midnight'] as const
-/** `absent_path`: no record of a file has a path that the source names. */
-export type NoteKind = (typeof NOTE_KINDS)[number] | 'absent_path'
+/**
+ * `absent_path`: no record of a file has a path that the source names. `cut_line`: a file ends within a line. `more_pages`: the
+ * last page of a file says that more follow.
+ */
+export type NoteKind = (typeof NOTE_KINDS)[number] | 'absent_path' | 'cut_line' | 'more_pages'
 
 /** `name` is what the note is about, such as a provider, cut if long; NULL without a note. */
 export interface Note {
@@ -44,6 +47,9 @@ export interface UsageRecord {
   is_byok?: Expression<'flag'>
   /** When the record was last written. Of duplicates the latest is kept (DESIGN.md §6.7). */
   updated_at?: Expression<'instant'>
+  /** When the bucket ends that the record sums, and what else it is a sum of. */
+  bucket_end?: Expression<'instant'>
+  bucket_of?: Expression<'text'>
   /** Whether no provider served the record or it repeats others. It is left out and counted (DESIGN.md §6.12). */
   is_left_out?: Expression<'condition'>
 }

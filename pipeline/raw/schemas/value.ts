@@ -39,7 +39,7 @@ export function textValue(column: string, relative: RelativeTime): Value {
 /** JSON text: a member of an NDJSON line or of a nested value. */
 export function jsonValue(value: string, relative: RelativeTime): Value {
   return {
-    exists: () => `${value} IS NOT NULL`,
+    exists: () => `(${value} IS NOT NULL)`,
     instant: () => relative?.(`text_from_json(${value})`) ?? `instant_from_text(string_from_json(${value}))`,
     count: () => `count_from_json(${value})`,
     text: () => `text_from_json(${value})`,
@@ -53,11 +53,16 @@ export function whicheverExists(preferred: Value, other: () => Value): Value {
   if (preferred === ABSENT) return other()
   const exists = preferred.exists()
   if (exists === 'true') return preferred
-  const fallback = other()
+  return whichever(exists, preferred, other())
+}
+
+/** `preferred` where a condition in SQL holds, or else the other value. */
+export function whichever(condition: string, preferred: Value, other: Value): Value {
+  if (preferred === ABSENT) return other
   const choose = (read: (value: Value) => string) =>
-    `CASE WHEN ${exists} THEN ${read(preferred)} ELSE ${read(fallback)} END`
+    `CASE WHEN ${condition} THEN ${read(preferred)} ELSE ${read(other)} END`
   return {
-    exists: () => `(${exists} OR ${fallback.exists()})`,
+    exists: () => `(${preferred.exists()} OR ${other.exists()})`,
     instant: () => choose((value) => value.instant()),
     count: () => choose((value) => value.count()),
     text: () => choose((value) => value.text()),
@@ -78,6 +83,11 @@ export function parquetValue(
 ): Value {
   if (type === 'VARCHAR') return textValue(column, relative)
   if (type === 'JSON') return { ...jsonValue(column, relative), exists: () => 'true' }
+  const text = () => {
+    // Where a library has no value for a missing number, it writes NaN.
+    if (/^(FLOAT|DOUBLE)$/.test(type)) return `nullif(${column}::VARCHAR, 'nan')`
+    return TIMESTAMP_TYPE.test(type) ? `TRY(${column}::VARCHAR)` : `${column}::VARCHAR`
+  }
   const refuse = (meaning: string): never => {
     throw new BuildError(`${label} has the Parquet type ${type}, which cannot be ${meaning}`)
   }
@@ -87,10 +97,15 @@ export function parquetValue(
       // A date alone is a UTC day.
       if (type === 'DATE') return `epoch_us(try_cast(${column} AS TIMESTAMP))`
       if (type === 'TIMESTAMP WITH TIME ZONE') return `epoch_us(${column})`
-      if (TIMESTAMP_TYPE.test(type)) return `epoch_us(try_cast(${column} AS TIMESTAMP)${isUtc ? '' : '::TIMESTAMPTZ'})`
+      if (TIMESTAMP_TYPE.test(type)) {
+        const time = `try_cast(${column} AS TIMESTAMP)`
+        // A cast to a zone fails at the ends of the calendar, even if it is tried.
+        return isUtc ? `epoch_us(${time})` : `TRY(epoch_us(${time}::TIMESTAMPTZ))`
+      }
       if (INTEGER_TYPE.test(type)) return relative?.(`${column}::VARCHAR`) ?? 'NULL::BIGINT'
       // The decimal point makes a floating column of whole numbers read as seconds.
-      if (FRACTION_TYPE.test(type)) return relative?.(`${column}::DECIMAL(28, 9)::VARCHAR`) ?? 'NULL::BIGINT'
+      if (FRACTION_TYPE.test(type))
+        return relative?.(`try_cast(${column} AS DECIMAL(28, 9))::VARCHAR`) ?? 'NULL::BIGINT'
       return refuse('a timestamp')
     },
     count: () => {
@@ -98,8 +113,8 @@ export function parquetValue(
       if (FRACTION_TYPE.test(type)) return `count_from_fraction(${column})`
       return refuse('a token count')
     },
-    text: () => `${column}::VARCHAR`,
-    word: () => `${column}::VARCHAR`,
-    json: () => `to_json(${column})`,
+    text,
+    word: text,
+    json: () => `json_from_value(${column})`,
   }
 }

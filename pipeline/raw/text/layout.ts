@@ -3,7 +3,7 @@ import { fileColumn, listsOf, readsContributor, schemaOf } from '../schemas/of-s
 import type { Schema, UsageRecord } from '../schemas/schema.ts'
 import { schemaColumns } from '../schemas/schema.ts'
 import { textValue, type Value } from '../schemas/value.ts'
-import { isOfSums, type Source } from '../sources.ts'
+import type { Source } from '../sources.ts'
 
 /**
  * What the value of a column is for: `timestamp` gives the day, `prompt`, `completion` and `cost` are summed, an `id` is
@@ -41,7 +41,7 @@ const JUDGED: readonly Field[] = ['model_permaslug', 'visibility', 'api_key_hash
 
 /** The layout of a source's text files; undefined if its schema or settings ask for more than sums by raw texts. */
 export function layoutOf(source: Source): TextLayout | undefined {
-  if (isOfSums(source) || source.base_time !== undefined || listsOf(source).length > 0) return undefined
+  if (source.schema !== 'canonical' || source.base_time !== undefined || listsOf(source).length > 0) return undefined
   const { record, parts = {}, parts_disagree = {}, notes = {} }: Schema = schemaOf(source)
   if ([parts, parts_disagree, notes].some((each) => Object.keys(each).length > 0)) return undefined
   const roles = new Map<string, TextColumn['role']>()

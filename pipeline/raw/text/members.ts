@@ -10,7 +10,10 @@ export interface Members {
   end: Buffer
 }
 
-/** Undefined for what is not an object with members, with a key twice, with escapes in a key, or with lists or objects. */
+/** A wider record is left to DuckDB. */
+const MOST_MEMBERS = 1000
+
+/** Undefined for what is not an object with members, with very many, with a key twice, with escapes in a key, or with lists or objects. */
 export function membersOf(bytes: Buffer, start: number): Members | undefined {
   const names: string[] = []
   const before: Buffer[] = []
@@ -22,7 +25,7 @@ export function membersOf(bytes: Buffer, start: number): Members | undefined {
     const keyEnd = bytes[key] === QUOTE ? endOfScalar(bytes, key) : -1
     if (keyEnd < 0) return undefined
     const name = bytes.toString('utf8', key + 1, keyEnd - 1)
-    if (name.includes('\\') || names.includes(name)) return undefined
+    if (name.includes('\\') || names.includes(name) || names.length === MOST_MEMBERS) return undefined
     const colon = afterSpaces(bytes, keyEnd)
     if (bytes[colon] !== COLON) return undefined
     const value = afterSpaces(bytes, colon + 1)

@@ -99,4 +99,20 @@ export const base: Mutant[] = [
     replace: '',
     tests: ['test/base/sshsig.test.ts'],
   },
+  {
+    name: 'numbers-as-text',
+    promise: 'A customer whose id is a whole number is one, however a file writes the number.',
+    file: 'pipeline/base/contributor-name.ts',
+    find: 'if (zeros < 0 || significant',
+    replace: "if (fraction !== '' || zeros < 0 || significant",
+    tests: ['test/base/contributor-name.test.ts'],
+  },
+  {
+    name: 'invisible-characters-in-names',
+    promise: 'Customers whose names differ in invisible characters are one.',
+    file: 'pipeline/base/contributor-name.ts',
+    find: ".replaceAll(INVISIBLE, '')",
+    replace: '',
+    tests: ['test/base/contributor-name.test.ts'],
+  },
 ]

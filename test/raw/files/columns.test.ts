@@ -25,7 +25,7 @@ function columnsOf(text: string): { names: string[]; delimiter: string } | 'empt
   })
   const known = (names: readonly string[]) => names.filter((name) => WANTED.includes(name)).length
   const [best] = headers.sort((a, b) => known(b.names) - known(a.names) || b.names.length - a.names.length)
-  return best ?? 'broken'
+  return best === undefined ? 'broken' : { ...best, names: best.names.map((name) => name.replace(/\r\n?/g, '\n')) }
 }
 
 async function readColumns(text: string, isRecognized: boolean): Promise<ReturnType<typeof columnsOf>> {
@@ -53,6 +53,14 @@ const text = fc
     fc.constantFrom('', '1,2', '1,2\n', '"'),
   )
   .map(([begin, fields, end]) => begin + fields.flat().join('') + end)
+
+it('a CSV file with more columns than are read is refused, in a sentence that says so', async () => {
+  const header = Array.from({ length: 100_000 }, (_, column) => `c${column}`).join()
+  const path = join(folder, 'wide.csv')
+  await writeFile(path, header)
+  const refused = expect(readCsvColumns(await describeFile(path, 'wide.csv'), WANTED)).rejects
+  await refused.toThrow('wide.csv has more than 10000 columns, the most that are read')
+})
 
 describe('the header of a CSV file', () => {
   it.each([false, true])(

@@ -19,7 +19,7 @@ describe('repeated keys', () => {
     ['{"b":{"c":1,"c":[{"d":1 , "d"\t:2}]}}', '{"b":{"c":[{"d":2}]}}'],
     ['{"a":1,"\\u0061":2}', '{"a":2}'],
     ['{"a":12345678901234567890,"b":1,"b":1.50,"c":1e3}', '{"a":12345678901234567890,"b":1.50,"c":1e3}'],
-    ['{"a":"{\\"x\\":1,\\"x\\":2}\\\\","a":"é\\ud800"}', '{"a":"é\\ud800"}'],
+    ['{"a":"{\\"x\\":1,\\"x\\":2}\\\\","a":"é\\ud800"}', '{"a":"é\ufffd"}'],
     [
       `{"a":1,${'"b":{'.repeat(70)}"c":1,"c":2${'}'.repeat(70)}}`,
       `{"a":1,${'"b":{'.repeat(70)}"c":2${'}'.repeat(70)}}`,
@@ -44,6 +44,16 @@ describe('repeated keys', () => {
     '',
   ])('are not in %s, which stays as it is', (line) => {
     expect(repaired(line, line)).toEqual([])
+  })
+
+  it.each([
+    ['{"a":"\\ud83d"}', '{"a":"\\ufffd"}'],
+    ['{"\\uD83Dx":"\\uDE00\\uD83D"}', '{"\\ufffdx":"\\ufffd\\ufffd"}'],
+    ['{"a":"\\ud83d\\ud83d\\ude00\\ude00"}', '{"a":"\\ufffd\\ud83d\\ude00\\ufffd"}'],
+    ['{"a":"\\\\ud83d\\ud83d"}', '{"a":"\\\\ud83d\\ufffd"}'],
+    ['{"a":"\\ud83d","a":"\\udfff"}', '{"a":"\ufffd"}'],
+  ])('are looked for beside halves of characters, for which U+FFFD is put: %s', (line, expected) => {
+    expect(repaired('{"a":"\\ud83d\\ude00"}', line, '{"a":"\\\\ud83d \\ud7ff \\ue000"}')).toEqual([expected])
   })
 
   it('are not parsed if there are too many keys, and the line is rejected', () => {

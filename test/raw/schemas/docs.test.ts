@@ -4,7 +4,15 @@ import { extname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_NAMES, SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
 import { neededColumns, type Schema, schemaColumns } from '../../../pipeline/raw/schemas/schema.ts'
-import { buildIn, newWorkspace, publishedCsv, REPOSITORY, rowsOf, writeInput } from '../../support/pipeline.ts'
+import {
+  acceptSameRequests,
+  buildIn,
+  newWorkspace,
+  publishedCsv,
+  REPOSITORY,
+  rowsOf,
+  writeInput,
+} from '../../support/pipeline.ts'
 import { compress } from '../../support/records.ts'
 import { type Form, having, PATHS, RECORDS, writeLog } from '../../support/schemas.ts'
 
@@ -84,6 +92,7 @@ describe('docs/sources.md', () => {
     const aliases = SCHEMA_NAMES.map((name) => `short ${name},acme/${name}\n`)
     await writeInput(workspace, 'aliases.csv', `alias,model_permaslug\n${aliases.join('')}`)
     await writeInput(workspace, 'sources.json', { aliases: 'aliases.csv', sources })
+    await acceptSameRequests(workspace, SCHEMA_NAMES)
     await buildIn(workspace, '2025-06-10T12:00:00Z')
     const rows = SCHEMA_NAMES.map((name) => `2025-06-01 acme/${name} 10`)
     expect(rowsOf(await publishedCsv(workspace))).toEqual(rows.toSorted())

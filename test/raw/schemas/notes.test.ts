@@ -148,7 +148,7 @@ describe('a source without ids', () => {
 })
 
 describe('paths of a source that are in none of its records', () => {
-  const CALL = { at: '2026-06-01T12:00:00Z', model: 'm', usage: { input: 1, output: 2, cache: { read: 3 } } }
+  const CALL = { at: '2026-06-01T12:00:00Z', model: 'gpt-4o', usage: { input: 1, output: 2, cache: { read: 3 } } }
   const COLUMNS = {
     timestamp: 'at',
     model_permaslug: ['model', 'old.model'],
@@ -186,7 +186,12 @@ it('names buckets that end after the day on which they begin', async () => {
   }
   const midnight = Date.parse('2026-06-01T00:00:00Z') / 1000
   const workspace = await workspaceOf({
-    'openai-usage': [page(midnight, 24), page(midnight + 3600, 24), page(midnight + 86_400, 48), page(midnight, 1)],
+    'openai-usage': [
+      page(midnight, 1),
+      page(midnight + 3600, 24),
+      page(midnight + 86_400, 48),
+      page(midnight + 259_200, 24),
+    ],
   })
   const { stderr } = await buildOutput(workspace, AS_OF)
   expect(stderr).toContain(

@@ -113,6 +113,41 @@ describe('paths of a source', () => {
   })
 })
 
+it('give the time of a schema another unit than its own', async () => {
+  const at = Date.parse(TIME)
+  const attributes = { 'gen_ai.response.model': 'a/b', 'gen_ai.usage.input_tokens': 3 }
+  const span = { traceId: '1', spanId: '1', at, attributes }
+  const batch = { resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }
+  const columns = { startTimeUnixNano: { path: 'at', unit: 'ms' } }
+  for (const [schema, record] of [
+    ['otlp-batches', batch],
+    ['otel-genai-spans', span],
+  ])
+    expect((await built({ 'a.ndjson': lines(record) }, { schema, columns })).rows).toEqual(['2025-03-01,a/b,3'])
+  const result = { model: 'a/b', input_tokens: 3, output_tokens: 1 }
+  const buckets = lines({ from: at, results: [result] }, { ...result, start_time: at / 1000 })
+  const settings = { schema: 'openai-usage', columns: { 'data[].start_time': { path: 'data[].from', unit: 'ms' } } }
+  expect((await built({ 'a.ndjson': buckets }, settings)).rows).toEqual(['2025-03-01,a/b,8'])
+})
+
+it('a condition of a schema asks the model that the source names', async () => {
+  const call = { TimeGenerated: TIME, CorrelationId: '1', PromptTokens: 5, CompletionTokens: 1, PromptCachedTokens: 4 }
+  const settings = { schema: 'azure-apim-llm-logs', model: 'claude-x' }
+  expect((await built({ 'a.ndjson': lines(call) }, settings)).rows).toEqual(['2025-03-01,claude-x,10'])
+})
+
+it('a bucket of a page without its results makes the page unreadable', async () => {
+  const result = { model: 'a/b', input_tokens: 3, output_tokens: 1 }
+  const page = {
+    data: [
+      { start_time: 1740823200, results: [result] },
+      { start_time: 1740823200, error: 'timeout' },
+    ],
+  }
+  const build = built({ 'a.ndjson': lines(page) }, { schema: 'openai-usage' })
+  await expect(build).rejects.toThrow('unreadable_document')
+})
+
 describe('conditions of a source', () => {
   const record = { timestamp: TIME, model_permaslug: 'a/b', prompt_tokens: 1, completion_tokens: 1 }
 
@@ -199,7 +234,8 @@ describe('records in lists', () => {
     await writeInput(workspace, 'a.ndjson', text)
     const source = { name: 'own', schema: 'canonical', files: ['a.ndjson'], visibility: 'public', ...settings }
     await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
-    expect((await buildIn(workspace)).records.rejected).toEqual({ malformed_record: 6 })
+    const { records: counted } = await buildIn(workspace, undefined, {}, { accept: ['unreadable_document:a.ndjson'] })
+    expect(counted.rejected).toEqual({ malformed_record: 1, unreadable_document: 5 })
     const records = (await Array.fromAsync(readRejects(workspace.dataDir))).map(({ record, content }) => [
       record,
       content,
@@ -301,6 +337,13 @@ describe('wrong paths of a source', () => {
     const columns = { ...COLUMNS, prompt_tokens: ['usage.inptu', '+usage.cache.read'] }
     const message = 'source "own": no record has "usage.inptu"; map'
     await expect(built({ 'a.ndjson': lines(NESTED) }, { columns })).rejects.toThrow(message)
+    const pointed = { ...COLUMNS, prompt_tokens: '/usage/in.put' }
+    const noPointed = 'source "own": no record has "/usage/in.put"; map'
+    await expect(built({ 'a.ndjson': lines(NESTED) }, { columns: pointed })).rejects.toThrow(noPointed)
+    const call = { schemaType: 'ModelInvocationLog', timestamp: TIME, modelId: 'a/b', input: {}, output: {} }
+    const noCount = 'source "own": no record has "in.inputTokenCount" or "output.outputTokenCount"; map'
+    const settings = { schema: 'bedrock-invocations', columns: { input: 'in' } }
+    await expect(built({ 'a.ndjson': lines({ ...call, in: {} }) }, settings)).rejects.toThrow(noCount)
   })
 
   it.each([

@@ -11,6 +11,7 @@ import { cp, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { buildIn, newWorkspace, publishedCsv, REPOSITORY, writeInput } from '../../support/pipeline.ts'
+import { unreadable } from '../../support/schemas.ts'
 import { partsIn } from '../../support/token-parts.ts'
 
 const FOLDER = join(REPOSITORY, 'test/schemas')
@@ -31,7 +32,7 @@ describe('files of a product', () => {
     })
     await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources })
 
-    const { records } = await buildIn(workspace, '2026-10-31T12:00:00Z')
+    const { records } = await buildIn(workspace, '2026-10-31T12:00:00Z', {}, { accept: unreadable(files) })
 
     const [, ...rows] = (await publishedCsv(workspace)).trimEnd().split('\n')
     const parts = await partsIn(

@@ -1,8 +1,8 @@
 /** What the schemas have in common: which lines they reject, and which names and ids they take for the same. */
 import { expect, it } from 'vitest'
+import { listsOf } from '../../../pipeline/raw/schemas/of-source.ts'
 import {
   buildLogs,
-  formsOf,
   having,
   type LogRecord,
   named,
@@ -24,7 +24,9 @@ function wrongRecords(name: SchemaName): [what: string, reason: string, line: Lo
   // Rows of API Management without a model have messages.
   const noModel: [string, string, LogRecord] = ['no model', 'invalid_model', having(silent, model, null)]
   // An object that should have a list of records is none without it.
-  const ofNothing = formsOf(name).length === 1 ? 'malformed_record' : 'invalid_timestamp'
+  const isInLists = listsOf({ schema: name, columns: {} }).length > 0
+  const ofNothing = isInLists ? 'unreadable_document' : 'invalid_timestamp'
+  const other = isInLists ? 'unreadable_document' : 'malformed_record'
   return [
     ...['-1', '1.5', 'many', true, 1e300].map((count): [string, string, LogRecord] => [
       `a count of ${count}`,
@@ -35,12 +37,12 @@ function wrongRecords(name: SchemaName): [what: string, reason: string, line: Lo
     ['a number for a model', 'invalid_model', having(silent, model, 5)],
     ['no timestamp', 'invalid_timestamp', having(record, time, null)],
     ['a timestamp that is none', 'invalid_timestamp', having(record, time, 'yesterday')],
-    ['a list', 'malformed_record', '[1, 2]'],
-    ['a record in a list', 'malformed_record', `[${JSON.stringify(record)}]`],
-    ['a text', 'malformed_record', '"text"'],
-    ['a number', 'malformed_record', '5'],
-    ['null', 'malformed_record', 'null'],
-    ['no JSON', 'malformed_record', 'no JSON'],
+    ['a list', other, '[1, 2]'],
+    ['a record in a list', other, `[${JSON.stringify(record)}]`],
+    ['a text', other, '"text"'],
+    ['a number', other, '5'],
+    ['null', other, 'null'],
+    ['no JSON', other, 'no JSON'],
     ['an object without anything', ofNothing, '{}'],
     ['an object of something else', ofNothing, '{"error": {"code": 404}}'],
   ]
@@ -68,7 +70,7 @@ it('rejects what is no record, compares names as written, and takes a count of n
   }
   // A record of Langfuse has a total too, which is the sum wherever it stands.
   const failed = '2025-06-01 langfuse-observations failed 10'
-  const expected = NAMES.map((name) => `2025-06-01  ${name} 10`)
+  const expected = NAMES.map((name) => `2025-06-01 ${name} 10`)
   const another = `2025-06-01 ANOTHER ${10 * NAMES.length}`
   expect(rows.toSorted()).toEqual([...expected, another, failed].toSorted())
 })

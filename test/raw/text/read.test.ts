@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeFile } from '../../../pipeline/raw/files/find.ts'
 import { groupRows } from '../../../pipeline/raw/text/groups.ts'
+import { membersOf } from '../../../pipeline/raw/text/members.ts'
 import { readText, type TextContent, type TextFile } from '../../../pipeline/raw/text/read.ts'
 import { TextThreads } from '../../../pipeline/raw/text/threads.ts'
 import { oddCsvRecord, oddJsonRecord, pick, randomFrom } from '../../support/odd-text.ts'
@@ -22,6 +23,13 @@ const HEADER = NAMES.join(',')
 const NOON = '2025-03-02T12:00:00Z'
 const ROW = `${NOON},a/b,1,2`
 const JSON_ROW = `{"timestamp":"${NOON}","model_permaslug":"a/b","prompt_tokens":1,"completion_tokens":2}`
+
+it('records with very many members are left to DuckDB: to know the order of each would take minutes', () => {
+  const lineOf = (members: number) =>
+    Buffer.from(`{${Array.from({ length: members }, (_, key) => `"${key}":1`).join()}}\n`)
+  expect(membersOf(lineOf(1000), 0)?.names).toHaveLength(1000)
+  expect(membersOf(lineOf(1001), 0)).toBeUndefined()
+})
 
 let folder = ''
 let threads: TextThreads
