@@ -6,12 +6,11 @@ import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { replaceFile } from './base/files.ts'
 import { toJson } from './base/json.ts'
 import { counted } from './base/numbers.ts'
+import { type BuildSummary, summarize } from './build-summary.ts'
 import { DISCLOSURE_FILE } from './contract/disclosure-file.ts'
 import type { Doi } from './contract/doi.ts'
 import {
-  type DataVersion,
   type Manifest,
-  type ManifestDraft,
   type Publisher,
   type ReleaseIndex,
   type ReleaseName,
@@ -19,11 +18,11 @@ import {
   releasePath,
   VERSION_RULE,
 } from './contract/manifest.ts'
-import { type RankingRow, sumTokens, type Timestamp, toTimestamp } from './contract/ranking.ts'
+import { toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
 import type { Retention } from './contract/retention.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
-import { type Changes, changedFacts, compareTables } from './dataset/changes.ts'
+import { changedFacts, compareTables } from './dataset/changes.ts'
 import {
   type Acceptable,
   assertInvariants,
@@ -31,26 +30,24 @@ import {
   findOddities,
   readAccepted,
   toWarning,
-  type Warning,
 } from './dataset/checks.ts'
 import { reportNoCustomers } from './dataset/disclosure.ts'
 import { firstDates } from './dataset/first-dates.ts'
 import { refuseNewReading } from './dataset/new-reading.ts'
 import { refuseOldCounts } from './dataset/old-counts.ts'
 import { checkNote, isPair, judgePairs, rememberPairs } from './dataset/overlapping-sources.ts'
-import { checkWithheldShare, describeUnknown, measureShare, type PublishedShare } from './dataset/published-share.ts'
-import { Account, type SourceWithoutIds } from './dataset/quality.ts'
+import { checkWithheldShare, describeUnknown, measureShare } from './dataset/published-share.ts'
+import { Account } from './dataset/quality.ts'
 import { type Ranking, type RankingRule, rank } from './dataset/rank.ts'
 import {
   checkRejectedShare,
   countRecords,
   nothingToPublish,
   outsideDays,
-  type RecordCounts,
   reportCounts,
   writeQuality,
 } from './dataset/records.ts'
-import { type Restated, restatedBy } from './dataset/restated.ts'
+import { restatedBy } from './dataset/restated.ts'
 import { checkReadable, toFindings } from './dataset/unreadable.ts'
 import { type ChosenChain, findChain, keepChain, previewChain } from './publication/chosen-chain.ts'
 import { basisOf, isToldAgain, keepLastBuild, readLastBuild, repeatBuild } from './publication/last-build.ts'
@@ -61,17 +58,11 @@ import { publish, publishDropped, recover } from './publication/publish.ts'
 import { factsToKeep, keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
 import { checkRetention, toDrop } from './publication/retention.ts'
 import { openSigning } from './publication/signing.ts'
-import { factsOfPublished, type PublishedFacts } from './publication/size.ts'
+import { factsOfPublished } from './publication/size.ts'
 import { describeUnread } from './raw/files/unread.ts'
 import type { Sources } from './raw/sources.ts'
 import { changesSince } from './release/changed-rows.ts'
-import {
-  type DisclosureSummary,
-  disclose,
-  disclosureDetail,
-  disclosureSummary,
-  nothingSafe,
-} from './release/disclosed.ts'
+import { disclose, disclosureDetail, nothingSafe } from './release/disclosed.ts'
 import { type CurrentRelease, type DisclosureControl, openControl, rankingRule } from './release/disclosure-control.ts'
 import { readOwnDois } from './release/dois.ts'
 import { type DraftChanges, describeChanges, type Explanation } from './release/draft-changes.ts'
@@ -86,7 +77,7 @@ import { readBack } from './release/read-back.ts'
 import { draftManifest } from './release/stage.ts'
 import { loadRelease, readManifest, verifyRelease } from './release/verify.ts'
 import { contributorFacts, protectionOf } from './rollup/contributors.ts'
-import { type MeasuredRisk, measureContributors } from './rollup/disclosure-report.ts'
+import { measureContributors } from './rollup/disclosure-report.ts'
 import {
   chooseSources,
   type Intake,
@@ -115,45 +106,6 @@ export interface BuildOptions {
   reread?: readonly UtcDate[]
   /** The file of a key in force, which signs for the key in SIGNING_KEY_FILE. */
   rotateWith?: string | undefined
-}
-
-/**
- * What a build did, or would do. For `unchanged` the facts are those of the release that stays current. Only a dry run
- * sets `changes`, and it sets no facts of the public folder.
- */
-export interface BuildSummary extends Partial<PublishedFacts> {
-  outcome: 'released' | 'unchanged' | 'would_release'
-  release: string
-  as_of: Timestamp
-  synthetic: boolean
-  start_date: UtcDate
-  end_date: UtcDate
-  days: number
-  models: number
-  rows: number
-  total_tokens: string
-  content_hash: string
-  records: RecordCounts
-  published_share: PublishedShare
-  /** What the default rule would let through, if records have contributors and no rule is in force. */
-  disclosure?: MeasuredRisk
-  /** What the rule in force did. Private. */
-  disclosure_rule?: DisclosureSummary
-  sources_without_request_id: SourceWithoutIds[]
-  skipped_objects?: string[]
-  warnings: Warning[]
-  changes?: Changes
-  /** Rows of the newest date. Only a dry run sets it. */
-  newest_rows?: RankingRow[]
-  /** The version of the release that was or would be made. */
-  data_version?: DataVersion | undefined
-  /** Changed dates, weeks and months that were final in the previous release, and the published reason. */
-  restated?: Restated & { reason: RestatementReason }
-  /** Older releases whose data files went, or would go. The history has their rows. */
-  dropped?: ReleaseName[]
-  /** For the first release of a new chain: the releases it replaces, and the folder that keeps their files, if any. */
-  new_chain?: { replaced: ReleaseName[]; kept_in: string | null }
-  path: string
 }
 
 /**
@@ -476,35 +428,5 @@ async function publishRelease(
     )
   } finally {
     await abandonStaging(folder.publicDir, files)
-  }
-}
-
-function summarize(
-  outcome: BuildSummary['outcome'],
-  facts: ManifestDraft,
-  { ranking, records, account, share, findings, disclosure, disclosed }: ReleaseDraft,
-  path: string,
-): BuildSummary {
-  const { release, as_of, synthetic, start_date, end_date, days, rows, content_hash } = facts
-  return {
-    outcome,
-    release,
-    as_of,
-    synthetic,
-    start_date,
-    end_date,
-    days,
-    models: ranking.models,
-    rows,
-    total_tokens: sumTokens(ranking.rows).toString(),
-    content_hash,
-    records,
-    published_share: share.published,
-    ...(disclosure && { disclosure }),
-    ...(disclosed && { disclosure_rule: disclosureSummary(disclosed, facts.release) }),
-    sources_without_request_id: account.sourcesWithoutIds,
-    ...(account.skippedObjects.length > 0 && { skipped_objects: account.skippedObjects }),
-    warnings: findings.map(toWarning),
-    path,
   }
 }

@@ -1,5 +1,5 @@
 import { counted, formatInteger } from '../base/numbers.ts'
-import type { BuildSummary } from '../build.ts'
+import type { BuildSummary } from '../build-summary.ts'
 import { DEFAULT_RULE } from '../contract/disclosure.ts'
 import type { Changes, DateChange, TableComparison } from '../dataset/changes.ts'
 import type { Warning } from '../dataset/checks.ts'

@@ -22,7 +22,7 @@ export function refuseNewReading(
   const what = dates.length > 0 ? 'dates' : 'weeks or months'
   return (
     `this version of Tokenboard reads some sources differently, which changes final ${what}; nothing was published\n` +
-    `${[...shown, ...more, ...tables].join('\n')}\ndocs/upgrading.md says what is read differently. If the numbers are right, publish ` +
+    `${[...shown, ...more, ...tables].join('\n')}\nCHANGELOG.md says what is read differently. If the numbers are right, publish ` +
     `them with: tokenboard build --accept ${NEW_READING}`
   )
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { BuildError } from '../../pipeline/base/errors.ts'
-import type { BuildSummary } from '../../pipeline/build.ts'
+import type { BuildSummary } from '../../pipeline/build-summary.ts'
 import { TABLES } from '../../pipeline/contract/tables.ts'
 import {
   expectedDataset,

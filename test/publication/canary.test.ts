@@ -6,7 +6,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { BuildSummary } from '../../pipeline/build.ts'
+import type { BuildSummary } from '../../pipeline/build-summary.ts'
 import {
   buildIn,
   createWorkspace,

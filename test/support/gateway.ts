@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
 import { BuildError } from '../../pipeline/base/errors.ts'
 import { type Files, realFiles } from '../../pipeline/base/files.ts'
-import type { BuildSummary } from '../../pipeline/build.ts'
+import type { BuildSummary } from '../../pipeline/build-summary.ts'
 import {
   buildIn,
   type CliResult,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { BuildSummary } from '../../pipeline/build.ts'
+import type { BuildSummary } from '../../pipeline/build-summary.ts'
 import { MAPPINGS } from '../../pipeline/raw/schemas/index.ts'
 import { type RejectedRecord, readRejects } from '../../pipeline/rollup/list-rejects.ts'
 import {

@@ -1,7 +1,6 @@
 import type { Mutant } from '../mutant.ts'
 
 const RECORD = 'pipeline/operation/record-build.ts'
-const NOTIFICATION = 'pipeline/operation/notification.ts'
 
 export const commands: Mutant[] = [
   {
@@ -24,8 +23,8 @@ export const commands: Mutant[] = [
     name: 'refused-build-is-an-outcome',
     promise: 'A build that did not get the lock leaves the outcome of the one before.',
     file: RECORD,
-    find: 'if (!(error instanceof HeldError)) await keep(',
-    replace: 'await keep(',
+    find: 'if (!(error instanceof HeldError)) {',
+    replace: 'if (!(error instanceof TypeError)) {',
     tests: ['test/operation/build-outcome.test.ts'],
   },
   {
@@ -43,29 +42,5 @@ export const commands: Mutant[] = [
     find: 'previous?.last_success ?? null',
     replace: 'null',
     tests: ['test/operation/build-outcome.test.ts'],
-  },
-  {
-    name: 'notification-with-a-source-name',
-    promise: 'A notification has no names of sources, files or private models.',
-    file: NOTIFICATION,
-    find: 'return { event, text, ...factsOf(published), checks, exit_code }',
-    replace: 'return { event, text, ...factsOf(published), checks, exit_code, ...{ warnings: outcome.warnings } }',
-    tests: ['test/operation/notification.test.ts'],
-  },
-  {
-    name: 'notification-with-an-error-text',
-    promise: 'A notification has no error texts, which can name files.',
-    file: NOTIFICATION,
-    find: 'return { event, text, ...factsOf(published), checks, exit_code }',
-    replace: 'return { event, text: text + outcome.error, ...factsOf(published), checks, exit_code }',
-    tests: ['test/operation/notification.test.ts'],
-  },
-  {
-    name: 'warned-every-day',
-    promise: 'A build that changed nothing does not tell the warnings of the build before again.',
-    file: NOTIFICATION,
-    find: 'outcome.warnings.length > 0 && isNew',
-    replace: 'outcome.warnings.length > 0',
-    tests: ['test/operation/notification.test.ts'],
   },
 ]

@@ -141,8 +141,8 @@ export const dataset: Mutant[] = [
     name: 'withheld-by-day-in-public',
     promise: 'Nothing private enters public/: withheld usage is not counted by day in the public quality.json.',
     file: 'pipeline/dataset/quality.ts',
-    find: "'left_out', 'duplicate', 'archived_date']",
-    replace: "'left_out', 'duplicate', 'archived_date', 'withheld']",
+    find: "  'duplicate',\n  'archived_date',\n]",
+    replace: "  'duplicate',\n  'archived_date',\n  'withheld',\n]",
     tests: ['test/dataset/quality.test.ts'],
   },
   {

@@ -2,22 +2,6 @@ import type { Mutant } from '../mutant.ts'
 
 export const publication: Mutant[] = [
   {
-    name: 'export-of-another-kind-replaced',
-    promise: 'An export does not replace one of another kind: it would remove what it does not have itself.',
-    file: 'pipeline/publication/export.ts',
-    find: '  checkKind(target, previous, hub)\n',
-    replace: '',
-    tests: ['test/publication/hugging-face.test.ts'],
-  },
-  {
-    name: 'title-ends-the-front-matter',
-    promise: 'The front matter of the card stays YAML with any title.',
-    file: 'pipeline/base/yaml.ts',
-    find: 'return JSON.stringify(value).replaceAll(',
-    replace: 'return `"${String(value)}"`.replaceAll(',
-    tests: ['test/publication/hugging-face.test.ts'],
-  },
-  {
     name: 'compressed-forms-outlive-their-text',
     promise: 'The compressed forms of a text go before the text changes, so that no host sends those of another text.',
     file: 'pipeline/publication/next-tree.ts',
@@ -578,14 +562,6 @@ export const publication: Mutant[] = [
     file: 'pipeline/publication/signed-copy.ts',
     find: 'target !== undefined || list.has(path) ||',
     replace: 'true ||',
-    tests: ['test/publication/export.test.ts'],
-  },
-  {
-    name: 'copy-signed-by-another-key',
-    promise: 'A copy with another address is signed by the key in force alone.',
-    file: 'pipeline/publication/signed-copy.ts',
-    find: "|| roles.get(key.public) !== 'signing') {",
-    replace: ') {',
     tests: ['test/publication/export.test.ts'],
   },
   {

@@ -102,8 +102,8 @@ export const rollup: Mutant[] = [
     name: 'duplicates-not-told',
     promise: 'Duplicates are counted in quality.json.',
     file: 'pipeline/rollup/source.sql',
-    find: "'duplicate', records, tokens, parts, 0, 0",
-    replace: "'duplicate', 0, tokens, parts, 0, 0",
+    find: "'duplicate'), records, tokens, parts, 0, 0",
+    replace: "'duplicate'), 0, tokens, parts, 0, 0",
     tests: ['test/dataset/quality.test.ts'],
   },
   {
@@ -216,10 +216,10 @@ export const rollup: Mutant[] = [
   {
     name: 'contributors-with-white-space',
     promise: 'White space around a contributor makes no other one.',
-    file: 'pipeline/base/macros.sql',
-    find: String.raw`lower(nfc_normalize(regexp_replace(value, '^[\s\p{Z}\p{C}]+|[\s\p{Z}\p{C}]+$', '', 'g')))`,
-    replace: 'lower(nfc_normalize(value))',
-    tests: ['test/rollup/contributors.test.ts'],
+    file: 'pipeline/base/contributor-name.ts',
+    find: "text.normalize('NFKC').replaceAll(WHITE_SPACE, ' ')",
+    replace: "text.normalize('NFKC')",
+    tests: ['test/base/contributor-name.test.ts'],
   },
   {
     name: 'secret-for-everybody',

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../../pipeline/base/effects.ts'
 import { CliError } from '../../../pipeline/base/errors.ts'
-import type { BuildSummary } from '../../../pipeline/build.ts'
+import type { BuildSummary } from '../../../pipeline/build-summary.ts'
 import type { SampleOptions } from '../../../pipeline/raw/sample/options.ts'
 import { writeSample } from '../../../pipeline/raw/sample/write.ts'
 import {
