@@ -59,9 +59,6 @@ FROM core_result
 WHERE outcome <> 'public'
 ORDER BY ALL
 
--- name: public_models
-SELECT DISTINCT model_permaslug AS model FROM core_result WHERE outcome = 'public' ORDER BY model
-
 -- name: deliver
 INSERT INTO core_rollup
 SELECT getvariable('source'), date, model_permaslug, tokens, records FROM core_result WHERE outcome = 'public'

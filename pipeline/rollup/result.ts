@@ -4,7 +4,7 @@ import { counted } from '../base/numbers.ts'
 import { SharedTexts } from '../base/shared-texts.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { UsageSource } from '../raw/engine.ts'
-import { looksPrivate, privateForm } from '../raw/model-names.ts'
+import { privateForm } from '../raw/model-names.ts'
 import type { ComparedRecords, ExclusionReason, KeySpendRow, RejectReason } from '../raw/records.ts'
 import type { Registry, Visibility } from '../raw/registry.ts'
 import { slugProblem } from '../raw/slug.ts'
@@ -65,7 +65,6 @@ export async function deliver(database: Database, source: UsageSource, request: 
       })
     }
   }
-  await reportNamesInDoubt(database, source, request)
   await database.run('result/deliver')
   await database.script('result/forget')
 }
@@ -161,28 +160,6 @@ async function reportLate(database: Database, source: UsageSource, request: Roll
   request.onNotice(
     `source ${JSON.stringify(source.name)}: ${counted(sum(late), 'record')} came after their date was archived and ${sum(late) === 1n ? 'is' : 'are'} not counted: ` +
       `${files.slice(0, LATE_FILES_SHOWN).join(', ')}${more}`,
-  )
-}
-
-const NAMES_SHOWN = 5
-
-/** Names that a source makes public, but that are of no known model and in no registry. */
-async function reportNamesInDoubt(
-  database: Database,
-  source: Source | UsageSource,
-  request: RollupRequest,
-): Promise<void> {
-  if (source.visibility !== 'public' || ('model' in source && source.model !== undefined)) return
-  const models = await database.rows<{ model: string }>('result/public_models')
-  const names = models
-    .map(({ model }) => model)
-    .filter((model) => looksPrivate(model) && !request.sources.registry.isListedPublic(model))
-  if (names.length === 0) return
-  const shown = names.slice(0, NAMES_SHOWN).map((name) => JSON.stringify(name))
-  const more = names.length > NAMES_SHOWN ? ` and ${counted(names.length - NAMES_SHOWN, 'more name')}` : ''
-  request.onNotice(
-    `source ${JSON.stringify(source.name)} is public, with ${counted(names.length, 'name')} of no known model, perhaps of private deployments: ` +
-      `${shown.join(', ')}${more}; if they are public, list them in the "models" file`,
   )
 }
 

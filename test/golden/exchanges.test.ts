@@ -80,7 +80,7 @@ async function expectDatasetInfo(publicDir: string, port: number, secret: string
   expect(data.coverage.missing).toEqual(missing.map(({ date }: { date: string }) => date))
   expect(data.tables.map(({ files }) => files.length)).toEqual([5, 5, 5])
   const urls = [...JSON.stringify(json).matchAll(/"(?:\w+_)?url":"(\/[^"]+)"/g)].map(([, url = '']) => url)
-  expect(urls.length).toBe(27)
+  expect(urls.length).toBe(24)
   for (const url of urls) expect((await get(url)).status, url).toBe(200)
 }
 

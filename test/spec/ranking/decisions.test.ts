@@ -672,7 +672,7 @@ describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a re
 })
 
 describe('under a disclosure rule (docs/decisions/0026)', () => {
-  const SAFE = { anna: 30, ben: 20, cleo: 10 }
+  const SAFE = { anna: 30, ben: 20, cleo: 20 }
   const disclosure = { min_contributors: 3, p_percent: 10, publish_after_days: 0 }
 
   async function rowsOfDay(day: Day): Promise<string[]> {
@@ -682,24 +682,24 @@ describe('under a disclosure rule (docs/decisions/0026)', () => {
 
   it('leaves out a larger model than those it names, and `other` may be larger than rank 1', async () => {
     const day = { large: { anna: 900 }, small: SAFE, pair: { anna: 1, ben: 800, cleo: 700 } }
-    expect(await rowsOfDay(day)).toEqual(['2025-03-02 small 60', '2025-03-02 other 2401'])
+    expect(await rowsOfDay(day)).toEqual(['2025-03-02 small 70', '2025-03-02 other 2401'])
   })
 
   it('names the next safe model where an unsafe one would have been the 50th', async () => {
-    const crowded = Array.from({ length: 49 }, (_, index) => [crowdSlug(index), { anna: 300, ben: 200, cleo: 100 }])
+    const crowded = Array.from({ length: 49 }, (_, index) => [crowdSlug(index), { anna: 300, ben: 200, cleo: 200 }])
     const day = {
       ...Object.fromEntries(crowded),
-      unsafe: { anna: 100 },
-      next: SAFE,
-      rest: { ben: 9, cleo: 9, dora: 9 },
+      unsafe: { anna: 600 },
+      next: { anna: 200, ben: 200, cleo: 150 },
+      rest: { ben: 150, cleo: 150, dora: 150 },
     }
     const rows = await rowsOfDay(day)
     expect(rows).toHaveLength(51)
-    expect(rows.slice(-2)).toEqual(['2025-03-02 next 60', '2025-03-02 other 127'])
+    expect(rows.slice(-2)).toEqual(['2025-03-02 next 550', '2025-03-02 other 1050'])
   })
 
   it('lets the smallest named models join `other` until it is safe', async () => {
-    const day = { big: { anna: 300, ben: 200, cleo: 100 }, small: SAFE, solo: { dora: 7 } }
-    expect(await rowsOfDay(day)).toEqual(['2025-03-02 big 600', '2025-03-02 other 67'])
+    const day = { big: { anna: 300, ben: 200, cleo: 200 }, small: SAFE, solo: { dora: 7 } }
+    expect(await rowsOfDay(day)).toEqual(['2025-03-02 big 700', '2025-03-02 other 77'])
   })
 })
