@@ -191,7 +191,7 @@ it('a registry lists the faults of its files together', async () => {
   expect(stderr.replaceAll(`${workspace.root}/`, '')).toMatchInlineSnapshot(`
     "tokenboard: 4 faults:
       input/models.json:11: model "a/b" is listed twice
-      input/aliases.csv:2: model_permaslug "=b" begins with =, which a spreadsheet would run as a formula
+      input/aliases.csv:2: model_permaslug "=b" begins with =, or has it after a separator: a spreadsheet would run it as a formula
       input/models.json:7: alias "c" is also the slug of a model
       input/aliases.csv:3: alias "x" is given twice
     "

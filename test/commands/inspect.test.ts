@@ -5,6 +5,7 @@ import { BuildError } from '../../pipeline/base/errors.ts'
 import { describeGiven, type Inspection, inspect } from '../../pipeline/raw/inspect.ts'
 import { SCHEMA_NAMES } from '../../pipeline/raw/schemas/index.ts'
 import {
+  acceptSameRequests,
   buildIn,
   newWorkspace,
   publishedCsv,
@@ -36,6 +37,10 @@ async function inspectContent(
 async function buildProposed(workspace: Workspace, ...proposed: unknown[]): Promise<string[]> {
   const sources = proposed.map((source) => ({ ...(source as object), visibility: 'public' }))
   await writeInput(workspace, 'sources.json', { sources })
+  await acceptSameRequests(
+    workspace,
+    proposed.map((source) => (source as { name: string }).name),
+  )
   await buildIn(workspace, '2025-06-10T12:00:00Z')
   return rowsOf(await publishedCsv(workspace))
 }
@@ -79,7 +84,7 @@ describe('inspect', () => {
       const { results, ...times } = data[0] as { results: object[] }
       for (const line of [data[0], { ...times, ...results[0] }]) {
         const found = await inspectContent('usage.ndjson', `${JSON.stringify(line)}\n`)
-        expect(found).toMatchObject({ schema, records: [{ model: 'm', reject_reason: null }] })
+        expect(found).toMatchObject({ source: { schema } })
         expect(await buildProposed(found.workspace, found.source)).toEqual(['2025-06-01 m 10'])
       }
     },
