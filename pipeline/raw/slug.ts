@@ -31,5 +31,5 @@ export function slugProblem(slug: string): string | undefined {
  * separates or quotes cells otherwise would begin one.
  */
 export function formulaSign(text: string): string | undefined {
-  return /(?:^|[,;|\t\n\r"'])\s*([=+@-])/.exec(text.normalize('NFKC'))?.[1]
+  return /(?:^|[,;|\t\n\r"'])[^\S\t\n\r]*([=+@-])/.exec(text.normalize('NFKC'))?.[1]
 }

@@ -117,6 +117,10 @@ describe('init', () => {
           expected.set(key, (expected.get(key) ?? 0) + Number(tokens))
       }
     }
+    // One of its pages is the message of an error, which stops a build.
+    const pages = join(workspace.input, 'logs/helicone-api/pages.ndjson')
+    const lines = (await readFile(pages, 'utf8')).split('\n')
+    await writeFile(pages, lines.filter((line) => line === '' || line.includes('"data": [')).join('\n'))
     const { sources, dry_run } = await initIn(workspace, {
       ...YES,
       public: ['*'],

@@ -152,7 +152,7 @@ describe('the SQL of inspect', () => {
 
   it('contains names of files and columns only as text and in comments', async () => {
     const name = "'); DROP TABLE counts; --\n.quit"
-    const content = `Date;Model Name;inputTokens;outputTokens;"\u2028${name}"\n2025-06-01T12:00:00Z;m;8;2;\n`
+    const content = `Date;Model Name;inputTokens;outputTokens;"\u2028${name.replace('\n', ' ')}"\n2025-06-01T12:00:00Z;m;8;2;\n`
     const { path } = await workspaceWith(`${name}.csv`, content)
     const sql = await inspectSql(path, effects)
     for (const line of sql

@@ -54,7 +54,7 @@ describe('tokenboard rejects', () => {
   beforeAll(async () => {
     workspace = await createWorkspace()
     await writeSources(workspace)
-    await buildIn(workspace)
+    await buildIn(workspace, undefined, {}, { accept: ['uncounted_source'] })
     return () => removeWorkspace(workspace)
   })
 
@@ -168,7 +168,7 @@ describe('tokenboard rejects', () => {
   it('fails for a damaged list of rejects, and names the file', async () => {
     const workspace = await newWorkspace()
     await writeSources(workspace)
-    await buildIn(workspace)
+    await buildIn(workspace, undefined, {}, { accept: ['uncounted_source'] })
     await writeFile(join(workspace.dataDir, 'state/rejects/0.ndjson'), '{"source": "s')
     const { code, stderr } = await run(workspace)
     expect(code).toBe(1)

@@ -1,5 +1,5 @@
 /** What `tokenboard status` says of folders, and that it changes none of them. */
-import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
@@ -195,11 +195,12 @@ describe('the status', () => {
   it('goes on after a source whose files cannot be found', async () => {
     const { read, root, environment } = await newPlace()
     const of = (name: string, file: string) => ({ name, schema: 'canonical', files: [file], visibility: 'public' })
-    await writeFile(environment.SOURCES, toJson({ sources: [of('wrong', 'usage.xlsx'), of('right', 'usage.csv')] }))
-    for (const name of ['usage.xlsx', 'usage.csv']) await writeFile(join(root, name), 'abc')
+    await writeFile(environment.SOURCES, toJson({ sources: [of('wrong', 'loop/*.csv'), of('right', 'usage.csv')] }))
+    await writeFile(join(root, 'usage.csv'), 'abc')
+    await symlink('loop', join(root, 'loop'))
     const status = await read()
 
-    expect(status.problems).toEqual([expect.stringContaining('usage.xlsx')])
+    expect(status.problems).toEqual([expect.stringContaining('loop')])
     expect(status.next_build?.sources).toEqual([
       { source: 'right', files: 1, bytes: 3, new: 1, changed: 0, missing: 0, buckets: [] },
     ])

@@ -14,7 +14,7 @@ import type { Schema } from '../../pipeline/raw/schemas/schema.ts'
 import { ABSENT, jsonValue, textValue } from '../../pipeline/raw/schemas/value.ts'
 import { CLICKHOUSE_READING_VERSION, READING_VERSION } from '../../pipeline/rollup/reading.ts'
 import { CORPUS, type Corpus, writeCorpus } from '../support/corpus.ts'
-import { buildIn, newWorkspace, sha256 } from '../support/pipeline.ts'
+import { acceptSameRequests, buildIn, newWorkspace, sha256 } from '../support/pipeline.ts'
 import { query, sqlText } from '../support/records.ts'
 import { unreadable } from '../support/schemas.ts'
 
@@ -88,7 +88,11 @@ async function readCorpus(corpus: Corpus): Promise<Map<string, unknown[]>> {
   // The ids of contributors depend on the secret.
   await mkdir(join(workspace.dataDir, 'disclosure'))
   await writeFile(join(workspace.dataDir, 'disclosure/secret.key'), '0'.repeat(64))
-  const accept = unreadable(await readdir(workspace.input))
+  await acceptSameRequests(
+    workspace,
+    corpus.sources.map(({ name }) => name),
+  )
+  const accept = [...unreadable(await readdir(workspace.input)), 'uncounted_source']
   await buildIn(workspace, '2025-06-30T12:00:00Z', {}, { accept })
   const path = join(workspace.dataDir, 'state/build.duckdb')
   await query(`ATTACH ${sqlText(path)} AS corpus (READ_ONLY)`)

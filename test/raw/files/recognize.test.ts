@@ -43,7 +43,7 @@ const FILES: Record<string, [file: string, content: (model: string) => string | 
   ],
   'CSV that is called .ndjson': ['csv.ndjson', (model) => csv(model).join('\r\n')],
   'NDJSON that is called .log': ['nd.log', (model) => ndjson(model).join('\n')],
-  'NDJSON in gzip, in a log that was rotated': ['nd.log.1', (model) => gzipSync(ndjson(model).join('\n'))],
+  'NDJSON in gzip in a log that was rotated': ['nd.log.1', (model) => gzipSync(ndjson(model).join('\n'))],
   'CSV that is called .txt': ['table.txt', (model) => csv(model).join('\n')],
   'CSV with tabs that is called .tsv': ['table.tsv', (model) => csv(model).join('\n').replaceAll(',', '\t')],
   'a list of JSON without an ending': ['list', (model) => `[${ndjson(model).join(',\n')}]`],
