@@ -54,6 +54,8 @@ it('has every count as a band, none of them left out, and no date', () => {
         invalid_token_count: few,
         invalid_model: '10 to 99',
         invalid_visibility: few,
+        overlapping_bucket: few,
+        unreadable_document: few,
       },
       before_dataset_start: '10 to 99',
       not_yet_complete: few,
