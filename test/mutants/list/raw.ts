@@ -506,4 +506,12 @@ export const raw: Mutant[] = [
     replace: '!isCsv(text) && text === file.name) {',
     tests: ['test/commands/build.test.ts'],
   },
+  {
+    name: 'nothing-used-is-rejected',
+    promise: 'A record of a product that has neither a model nor tokens is left out.',
+    file: 'pipeline/base/macros.sql',
+    find: "WHEN is_silent AND coalesce(model, '') = ''",
+    replace: 'WHEN false',
+    tests: ['test/raw/schemas/paths.test.ts'],
+  },
 ]

@@ -136,6 +136,25 @@ it('a condition of a schema asks the model that the source names', async () => {
   expect((await built({ 'a.ndjson': lines(call) }, settings)).rows).toEqual(['2025-03-01,claude-x,10'])
 })
 
+it('a failure without a model and tokens is left out, and one with tokens is rejected', async () => {
+  const call = {
+    request_id: 'a',
+    startTime: TIME,
+    model: 'a/b',
+    prompt_tokens: 3,
+    completion_tokens: 1,
+    total_tokens: 4,
+  }
+  const failed = { ...call, request_id: 'b', model: '', prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+  const nameless = { ...call, request_id: 'c', model: '' }
+  const files = { 'a.ndjson': lines(call, failed, nameless) }
+  expect(await built(files, { schema: 'litellm-spend-logs' })).toEqual({
+    rows: ['2025-03-01,a/b,4'],
+    left_out: 1,
+    rejected: { invalid_model: 1 },
+  })
+})
+
 it('a bucket of a page without its results makes the page unreadable', async () => {
   const result = { model: 'a/b', input_tokens: 3, output_tokens: 1 }
   const page = {
