@@ -147,7 +147,7 @@ describe('secrets', () => {
     ]
     await Promise.all(
       urls.map(async (DATABASE_URL, index) => {
-        const words = [['serve'], ['key'], ['store', 'copy', DATABASE_URL]][index % 3] ?? []
+        const words = [['serve'], ['key'], ['store', 'backup', 'none.sqlite']][index % 3] ?? []
         const { code, stdout, stderr } = await tokenboard(words, { PORT: '0', DATABASE_URL, LOG_LEVEL: 'trace' })
         expect([code, stderr]).toEqual([
           index % 3 === 2 || index > 3 || index === 1 ? 2 : 1,
