@@ -66,8 +66,6 @@ export interface PipelineConfig {
   signingKeyFile?: string | undefined
   /** Days that a signature lasts. */
   signatureDays?: number
-  /** Where each build posts what there is to tell. Secret. */
-  /** Where each build writes metrics about itself. */
   /** DuckDB's threads, by default one per core. Results do not depend on it. */
   threads?: number
 }

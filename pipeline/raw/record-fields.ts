@@ -19,11 +19,8 @@ export function recordFields(group: InputGroup) {
   return {
     malformed: (columns: Columns) => malformed(group, record, columns),
     is_left_out: record.is_left_out?.sql ?? (() => 'false'),
-    // Products log failures before they know a model. A log of one's own that has no model has a fault.
-    is_silent: (columns: Columns) => {
-      const [prompt, completion] = [record.prompt_tokens.sql(columns), record.completion_tokens.sql(columns)]
-      return source.schema === 'canonical' ? 'false' : `(${prompt} = 0 AND ${completion} = 0)`
-    },
+    is_silent: (columns: Columns) =>
+      isSilent(source, record.prompt_tokens.sql(columns), record.completion_tokens.sql(columns)),
     instant_us: record.timestamp.sql,
     updated_us: record.updated_at?.sql ?? (() => 'NULL::BIGINT'),
     model: (columns: Columns) => model(group, record, columns),
@@ -43,6 +40,14 @@ export function recordFields(group: InputGroup) {
     ...noteOf(notes),
     parts: partsOf(parts),
   }
+}
+
+/**
+ * Whether a record without a model may be left out for its counts. Products log failures before they know a model; a log of
+ * one's own that has none has a fault.
+ */
+export function isSilent({ schema }: Source, prompt: string, completion: string): string {
+  return schema === 'canonical' ? 'false' : `(${prompt} = 0 AND ${completion} = 0)`
 }
 
 function textOrNull(text: RecordField = () => 'NULL::VARCHAR'): RecordField {

@@ -1,6 +1,6 @@
 import { readStatement } from '../base/statements.ts'
 import type { InputGroup } from './files/group.ts'
-import { columnsOf, type RecordField, type RecordFields, recordFields } from './record-fields.ts'
+import { columnsOf, isSilent, type RecordField, type RecordFields, recordFields } from './record-fields.ts'
 import { fromGroup, type Select, variablesOf, withComputed } from './scan.ts'
 import type { Columns } from './schemas/expression.ts'
 import { schemaOf } from './schemas/of-source.ts'
@@ -51,7 +51,6 @@ export function selectGroups(group: InputGroup, number: number): Select {
     return { ...sum, name, isRead: !readsAtMost(0, group, sum.field) }
   })
   const read = sums.filter(({ isRead }) => isRead)
-  const isCanonical = group.source.schema === 'canonical'
   const hasCost = read.some(({ name }) => name === 'cost_usd')
   const ofRecord = [
     'file_index::INTEGER AS file_index',
@@ -64,7 +63,7 @@ export function selectGroups(group: InputGroup, number: number): Select {
   const ofGroup = [
     ...['file_index', 'day', ...keys.values()],
     'prompt_tokens IS NULL OR completion_tokens IS NULL AS is_miscounted',
-    `${isCanonical ? 'false' : 'prompt_tokens = 0 AND completion_tokens = 0'} AS is_silent`,
+    `${isSilent(group.source, 'prompt_tokens', 'completion_tokens')} AS is_silent`,
     ...(hasCost ? ['cost_usd IS NULL AS is_cost_misread'] : []),
     'count(*) AS records',
     'sum(prompt_tokens) AS prompt_tokens',
