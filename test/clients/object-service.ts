@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { gzipSync } from 'node:zlib'
 import { DUCKDB_VERSION } from '../../pipeline/base/database.ts'
+import { createUser, signedFor } from '../system/s3.ts'
 import { pythonWith } from './python.ts'
 import { runTool } from './tools.ts'
 
@@ -109,28 +110,6 @@ export async function startService(bin: string): Promise<ObjectService> {
       await ended
     },
   }
-}
-
-/** Tells moto which of its services is meant; as long as nobody has to log in, it believes any signature. */
-function signedFor(name: string): { authorization: string } {
-  return { authorization: `AWS4-HMAC-SHA256 Credential=any/20250101/us-east-1/${name}/aws4_request` }
-}
-
-/** A user who may do everything with buckets. */
-async function createUser(ask: (path: string, init: RequestInit) => Promise<string>) {
-  const iam = (fields: Record<string, string>) =>
-    ask('/', {
-      method: 'POST',
-      headers: signedFor('iam'),
-      body: new URLSearchParams({ Version: '2010-05-08', UserName: 'builder', ...fields }),
-    })
-  const statement = { Effect: 'Allow', Action: 's3:*', Resource: '*' }
-  const PolicyDocument = JSON.stringify({ Version: '2012-10-17', Statement: [statement] })
-  await iam({ Action: 'CreateUser' })
-  await iam({ Action: 'PutUserPolicy', PolicyName: 'all', PolicyDocument })
-  const answer = await iam({ Action: 'CreateAccessKey' })
-  const field = (name: string) => new RegExp(`<${name}>([^<]+)</${name}>`).exec(answer)?.[1] ?? ''
-  return { AWS_ACCESS_KEY_ID: field('AccessKeyId'), AWS_SECRET_ACCESS_KEY: field('SecretAccessKey') }
 }
 
 async function addressOf(lines: AsyncIterable<string>, ended: Promise<unknown>): Promise<string> {
