@@ -446,7 +446,7 @@ describe('under a disclosure rule', () => {
     await gateway.deliver('2025-03-04', { a: SAFE })
     const rest = ['2025-03-03 a 60', '2025-03-04 a 60']
     await gateway.build('2025-03-08')
-    await gateway.deliver('2025-03-02', { a: { ben: 20, cleo: 10, emil: 5 } })
+    await gateway.deliver('2025-03-02', { a: { ben: 15, cleo: 12, emil: 8 } })
     await withdrawDatesIn(gateway.workspace, TAKEN_OUT, '2025-03-08T13:00:00Z', {}, { republish: true })
     const { data_version } = await gateway.manifest()
     expect(await gateway.build('2025-03-09')).toEqual(['2025-03-01 a 60', '2025-03-02 a 35', ...rest])
