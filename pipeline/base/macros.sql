@@ -74,7 +74,11 @@ CREATE OR REPLACE TEMP MACRO is_misdated(day_number) AS
 
 -- Whether a record may be published: what it says itself wins over its model, but makes no name public that looks private.
 CREATE OR REPLACE TEMP MACRO visibility_of(own, of_model) AS
-  CASE WHEN of_model = 'looks_private' AND own IS DISTINCT FROM 'private' THEN 'withheld' ELSE coalesce(own, of_model) END;
+  CASE
+    WHEN of_model = 'stays_private' THEN 'private'
+    WHEN of_model = 'looks_private' AND own IS DISTINCT FROM 'private' THEN 'withheld'
+    ELSE coalesce(own, of_model)
+  END;
 
 -- Days outside year 1 to 9999 have no date of ten characters; they are outside every dataset anyway.
 CREATE OR REPLACE TEMP MACRO day_in_range(day) AS

@@ -24,8 +24,8 @@ SELECT model FROM core_archive WHERE model IS NOT NULL
 ORDER BY model
 
 -- name: create_models
--- What the registry says of each model name as written; filled by the engine. `visibility` is public, private, withheld or
--- looks_private; `is_valid` says that the slug may be published.
+-- What the registry says of each model name as written; filled by the engine. `visibility` is public, private, withheld,
+-- looks_private or stays_private; `is_valid` says that the slug may be published.
 CREATE OR REPLACE TEMP TABLE core_models (
   model VARCHAR, model_permaslug VARCHAR, visibility VARCHAR, is_valid BOOLEAN
 )

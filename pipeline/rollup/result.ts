@@ -28,10 +28,15 @@ export async function resolveModels(database: Database, source: UsageSource, { r
 }
 
 /** A name that may tell a customer is public only if the registry has this very name, or the source gives it to all records. */
-function visibilityOf(slug: string, source: Source | UsageSource, registry: Registry): Visibility | 'looks_private' {
+function visibilityOf(
+  slug: string,
+  source: Source | UsageSource,
+  registry: Registry,
+): Visibility | 'looks_private' | 'stays_private' {
   const visibility = source.visibility === 'registry' ? registry.visibility(slug) : source.visibility
   const isNamed = registry.isListedPublic(slug) || ('model' in source && source.model !== undefined)
-  return visibility === 'private' || isNamed || privateForm(slug) === undefined ? visibility : 'looks_private'
+  if (isNamed || privateForm(slug) === undefined) return visibility
+  return visibility === 'private' ? 'stays_private' : 'looks_private'
 }
 
 /** Adds a source's usage from state and archive to the rollup, and reports what is excluded. */

@@ -354,7 +354,7 @@ describe('the published ranking', () => {
           expect(built.summary.total_tokens).toBe(String([...expected.totals.values()].reduce((a, b) => a + b, 0n)))
           expectAccounts(built.summary, expected)
         }),
-        { numRuns: RUNS, seed: SEED },
+        { numRuns: RUNS, seed: SEED, endOnFailure: true },
       )
       expect(published).toBeGreaterThan(RUNS / 2)
     },
@@ -372,7 +372,7 @@ describe('the published ranking', () => {
           expect(built?.csv ?? '').toBe(expected.rows.length === 0 ? '' : expected.csv)
           if (built !== undefined) expect(built.summary.records.duplicates).toBe(expected.duplicates)
         }),
-        { numRuns: Math.ceil(RUNS / 4), seed: SEED + 1 },
+        { numRuns: Math.ceil(RUNS / 4), seed: SEED + 1, endOnFailure: true },
       )
     },
     TIMEOUT_MS,
@@ -410,7 +410,7 @@ describe('the published ranking', () => {
             expect(published).toBe(given.reduce((total, raw) => total + BigInt(raw.prompt_tokens), 0n))
           }
         }),
-        { numRuns: Math.ceil(RUNS / 4), seed: SEED + 2 },
+        { numRuns: Math.ceil(RUNS / 4), seed: SEED + 2, endOnFailure: true },
       )
     },
     TIMEOUT_MS,

@@ -22,7 +22,7 @@ const MARKUP = [
   '</text></svg><script>alert(1)</script>',
   ']]><x/>--><b>',
   '<!--<script>',
-  '&lt;b&gt;&#39;&quot;',
+  '&ltb&gt&#39&quot',
   'javascript:alert(1)',
   '{{7*7}}<%= 7 %>',
   '[x](javascript:alert(1))`<b>`',
@@ -30,8 +30,8 @@ const MARKUP = [
   '%3Cscript%3E%0d%0a',
 ]
 const SQL = [
-  "'; DROP TABLE core_sums; --",
-  "\") FROM read_text('/etc/passwd'); --",
+  "') DROP TABLE core_sums --",
+  "\") FROM read_text('/etc/passwd') --",
   "$1 || getvariable('x')",
   '%_*?[]{}\\',
 ]
@@ -94,10 +94,11 @@ async function buildWith(name: (text: string) => string): Promise<Workspace> {
     description: name("</script>'&"),
   }
   await writeInput(workspace, '../data/publisher.json', { ...publisher, ...about })
-  await buildIn(workspace, '2025-03-10T12:00:00Z')
+  const accept = ['uncounted_source']
+  await buildIn(workspace, '2025-03-10T12:00:00Z', {}, { accept })
   // A second release has changes on its page.
   await writeInput(workspace, 'raw/z.ndjson', `${JSON.stringify(rows[0])}\n`)
-  await buildIn(workspace, '2025-03-10T13:00:00Z')
+  await buildIn(workspace, '2025-03-10T13:00:00Z', {}, { accept })
   return workspace
 }
 

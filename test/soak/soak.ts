@@ -7,7 +7,7 @@ import type { SoakPart } from './part.ts'
 const PAGE = join(import.meta.dirname, '../../docs/evidence/reliability.md')
 
 /** In the order of the page. */
-const PARTS = ['publish', 'store', 'load', 'deployment', 'endpoints', 'input', 'disclosure', 'year']
+const PARTS = ['publish', 'store', 'load', 'deployment', 'endpoints', 'input', 'logs', 'disclosure', 'year']
 
 interface Options {
   seed: number

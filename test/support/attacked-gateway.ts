@@ -122,7 +122,18 @@ async function deliver(workspace: Workspace, { uses, registry, rule }: GatewaySt
   })
 }
 
+/** Ways to write one customer, and nobody. */
+const SPELLINGS = [
+  (name: string) => name,
+  (name: string) => ` "${name.toUpperCase()}" `,
+  (name: string) => `${name.slice(0, 1)}\u200b${name.slice(1)}`,
+  (name: string) => name.replaceAll(/[0-9]/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
+  (name: string) => (/^\d+$/.test(name) ? `0${name}.0` : name),
+]
+const NOBODY = ['', 'null', 'N/A', ' - ', 'Unknown']
+
 function toRecord({ id, date, name, contributor, tokens, isPrivate }: LoggedUse): FileRecord {
+  const spell = SPELLINGS[Number(id) % SPELLINGS.length] ?? String
   return {
     timestamp: `${date}T12:00:00Z`,
     model_permaslug: name,
@@ -130,7 +141,7 @@ function toRecord({ id, date, name, contributor, tokens, isPrivate }: LoggedUse)
     completion_tokens: '0',
     request_id: id,
     visibility: isPrivate ? 'private' : '',
-    customer: contributor,
+    customer: contributor === '' ? (NOBODY[Number(id) % NOBODY.length] ?? '') : spell(contributor),
   }
 }
 

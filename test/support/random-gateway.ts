@@ -50,7 +50,9 @@ class World {
 
   constructor(dice: Dice) {
     this.#dice = dice
-    this.#customers = Array.from({ length: 8 + dice.below(6) }, (_, index) => `customer-${index}`)
+    this.#customers = Array.from({ length: 8 + dice.below(6) }, (_, index) =>
+      index % 2 === 0 ? `customer-${index}` : `${700 + index}`,
+    )
     this.#models = Array.from({ length: dice.pick([6, 12, 56]) }, (_, index) => `v/model-${index}`)
     this.#rule = { min_contributors: 2 + dice.below(4), p_percent: 10, publish_after_days: dice.below(3) }
     this.#hasExempt = dice.chance(0.3)

@@ -118,8 +118,16 @@ export const rollup: Mutant[] = [
     name: 'private-name-in-a-public-source',
     promise: 'A name that looks private is withheld unless the registry lists this very name as public.',
     file: 'pipeline/rollup/result.ts',
-    find: "visibility : 'looks_private'",
-    replace: 'visibility : visibility',
+    find: "'stays_private' : 'looks_private'",
+    replace: "'stays_private' : visibility",
+    tests: ['test/spec/ranking/decisions.test.ts'],
+  },
+  {
+    name: 'private-name-in-a-private-source',
+    promise: 'A record that says it is public makes no private name public, in a private source either.',
+    file: 'pipeline/rollup/result.ts',
+    find: "? 'stays_private'",
+    replace: '? visibility',
     tests: ['test/spec/ranking/decisions.test.ts'],
   },
   {

@@ -180,6 +180,12 @@ describe('names that look private are withheld unless the registry lists the ver
     )
   })
 
+  it('publishes none of a private source whose records say they are public', async () => {
+    const source = { records: records('public'), settings: { visibility: 'private' }, extraColumns: ['visibility'] }
+    const { rows } = await publish({ sources: [source], models })
+    expect(rows).toEqual(['2025-03-02 acme/m 5', '2025-03-02 ft:gpt-4o:acme::x 5'])
+  })
+
   it('publishes one that the sources file itself gives to all records', async () => {
     const settings = { visibility: 'public', model: 'acme/gpt-prod', columns: { model_permaslug: 'none' } }
     const { rows } = await publish({ sources: [{ records: [{ prompt_tokens: '5' }], settings }] })
