@@ -226,8 +226,8 @@ COPY (
 -- Ids of new files that files of other sources have, too: as many as the samples stand for.
 INSERT INTO state_shared_ids
 SELECT one.file_id, other.file_id, sum(greatest(one.one_in, other.one_in))::BIGINT
-FROM (SELECT DISTINCT file_id, one_in, id_hash FROM state_sampled_ids) AS one
-JOIN (SELECT DISTINCT file_id, one_in, id_hash FROM state_sampled_ids) AS other USING (id_hash)
+FROM state_sampled_ids AS one
+JOIN state_sampled_ids AS other USING (id_hash)
 JOIN state_files ON state_files.file_id = other.file_id
 WHERE one.file_id IN (SELECT unnest($file_ids)::INTEGER) AND source <> getvariable('source')
 GROUP BY ALL

@@ -70,7 +70,7 @@ const SAMPLED_IDS = { all: 32_768, some: 8192 }
 /** A sample of the ids of new files: rows of `state_sampled_ids`. */
 class Sample {
   readonly #fresh: ReadonlySet<number>
-  readonly rows: string[][] = []
+  readonly rows = new Map<string, string[]>()
 
   constructor(fresh: ReadonlySet<number>) {
     this.#fresh = fresh
@@ -86,7 +86,8 @@ class Sample {
         if (small[position] === 0) continue
         const file = files.get(small[position] ?? 0)
         if (file === undefined || !this.#fresh.has(file)) continue
-        this.rows.push([`${file}`, `${oneIn}`, `${BigInt.asUintN(32, large[position] ?? 0n)}`])
+        const row = [`${file}`, `${oneIn}`, `${BigInt.asUintN(32, large[position] ?? 0n)}`]
+        this.rows.set(row.join(), row)
       }
       for (let time = 0; time < times; time += 1) yield large
     }
@@ -116,8 +117,8 @@ export async function findSurplus(
   const report = (done: number) => request.onProgress({ stage, share: done / work.length, bytes: undefined })
   const sample = new Sample(fresh)
   const paths = await sumBatches({ database, scratchFolder, source, places, sample }, work, report)
-  await database.append('state_sampled_ids', sample.rows)
-  if (sample.rows.length > 0) await database.run('surplus/find_shared', { file_ids: [...fresh].map(String) })
+  await database.append('state_sampled_ids', [...sample.rows.values()])
+  if (sample.rows.size > 0) await database.run('surplus/find_shared', { file_ids: [...fresh].map(String) })
   if (paths.length > 0) await database.run('surplus/keep', { paths })
   if (work.length === 0) return
   const count = new Set(days.map((day) => day.day_number)).size

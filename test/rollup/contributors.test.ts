@@ -127,14 +127,19 @@ it('knows the customers of archived dates whose raw files are deleted', async ()
   expect(await cellsOf(workspace)).toEqual([{ contributors: 2, largest_share: 0.7 }])
 })
 
-it('knows the customers of a missing file that is kept', async () => {
-  const workspace = await workspaceOf(MAPPED)
+it('knows the customers of a missing file that is kept, however they are spelled', async () => {
+  const workspace = await workspaceOf(
+    MAPPED,
+    RECORDS.map((record) => record.replace('anna', ' ANNA')),
+  )
+  await writeSource(workspace, MAPPED, { on_missing: 'keep' })
   await buildIn(workspace)
   await rm(join(workspace.input, 'usage.csv'))
-  await writeInput(workspace, 'later.csv', `${HEAD}\n2025-03-01T10:00:00Z,acme/one,400,0,9,${KEY_A},carl\n`)
+  const later = ['2025-03-01T10:00:00Z,acme/one,400,0,9,,carl', '2025-03-01T10:30:00Z,acme/one,600,0,1,,anna']
+  await writeInput(workspace, 'later.csv', `${[HEAD, ...later].join('\n')}\n`)
   await writeSource(workspace, { ...MAPPED, files: ['usage.csv', 'later.csv'] }, { on_missing: 'keep' })
   await buildIn(workspace, '2025-03-11T12:00:00Z')
-  expect(await cellsOf(workspace)).toEqual([{ contributors: 3, largest_share: 0.5 }])
+  expect(await cellsOf(workspace)).toEqual([{ contributors: 3, largest_share: 800 / 1500 }])
 })
 
 it('takes one customer in two sources for one, also before the first build', async () => {
