@@ -34,7 +34,15 @@ it.each([
   ['9'.repeat(38), ['9'.repeat(38), `${'0'.repeat(50)}${'9'.repeat(38)}.${'0'.repeat(50)}`]],
   [
     'acme corp',
-    ['acme corp', 'ACME Corp', ' Acme\u00a0\tcorp ', 'ac\u200bme\u00ad corp', 'ＡＣＭＥ corp', '"Acme Corp"'],
+    [
+      'acme corp',
+      'ACME\tCorp',
+      'acme\u2800corp',
+      ' Acme\u00a0\tcorp ',
+      'ac\u200bme\u00ad corp',
+      'ＡＣＭＥ corp',
+      '"Acme Corp"',
+    ],
   ],
   ['strasse & \u03c3', ['STRASSE & Σ', 'straße & ς']],
   ['\u00e9mile', ['\u00c9mile', 'e\u0301mile', 'E\u0301MILE']],
