@@ -16,7 +16,6 @@ import {
   type ReleaseName,
   releaseName,
   releasePath,
-  VERSION_RULE,
 } from './contract/manifest.ts'
 import { toTimestamp } from './contract/ranking.ts'
 import type { RestatementReason } from './contract/reason.ts'
@@ -28,6 +27,7 @@ import {
   assertInvariants,
   checkNothingBlocks,
   findOddities,
+  LOST_HISTORY,
   readAccepted,
   toWarning,
 } from './dataset/checks.ts'
@@ -78,6 +78,7 @@ import { draftManifest } from './release/stage.ts'
 import { loadRelease, readManifest, verifyRelease } from './release/verify.ts'
 import { contributorFacts, protectionOf } from './rollup/contributors.ts'
 import { measureContributors } from './rollup/disclosure-report.ts'
+import { setAside } from './rollup/forms.ts'
 import {
   chooseSources,
   type Intake,
@@ -130,6 +131,7 @@ export async function build(
   const isOfPair = accepted.some(isPair)
   const explanation = { reason, note: (isOfPair ? undefined : text) ?? null, noteOfPairs: isOfPair ? text : undefined }
   const signing = await openSigning(config, { at: toTimestamp(asOf), signal: effects.signal, accepted, rotateWith })
+  if (accepted.includes(LOST_HISTORY) && !dryRun) await reportSetAside(config, effects)
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
     const { database, folder, publicDir, stateDir, secret } = workspace
@@ -183,6 +185,12 @@ export async function build(
     if (basis !== undefined) await keepLastBuild(stateDir, { basis, events, summary, quality, usage }, effects.files)
     return { ...summary, ...(await factsOfPublished(publicDir)) }
   })
+}
+
+async function reportSetAside({ dataDir, publicDir }: PipelineConfig, { files, report }: Effects): Promise<void> {
+  const folders = await setAside({ dataDir, publicDir }, files)
+  const message = `moved to ${join(dataDir, 'lost-history')}: ${folders.join(', ')}`
+  if (folders.length > 0) report({ kind: 'notice', message })
 }
 
 /**
@@ -368,10 +376,7 @@ async function release(
   ].filter((problem) => problem !== undefined)
   if (refused.length > 0) throw new BuildError(refused.join('\n'))
   const reason = explanation.reason ?? (isNewReading ? 'reading' : 'unspecified')
-  const changed = describeChanges(
-    { index, current, facts, explanation: { ...explanation, reason }, version_rule: VERSION_RULE, isFirst },
-    rows,
-  )
+  const changed = describeChanges({ index, current, facts, explanation: { ...explanation, reason }, isFirst }, rows)
   const restatement = isRestated && { restated: { ...restated, reason } }
   const news = { data_version: changed.facts.data_version, ...restatement, ...started, ...retained }
   if (dryRun) {

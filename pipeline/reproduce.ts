@@ -19,10 +19,10 @@ import {
   type ReleaseName,
   releasePath,
 } from './contract/manifest.ts'
-import { formOfInputs, type Provenance } from './contract/provenance.ts'
+import type { Provenance } from './contract/provenance.ts'
 import { isDataFile, MANIFEST_FILE } from './contract/release-files.ts'
 import type { Table } from './contract/tables.ts'
-import { daysBetween, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
+import { mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import { readChanges, tableChanges } from './dataset/change-log.ts'
 import { changedFacts, compareRows, type DateChange } from './dataset/changes.ts'
 import { firstDates } from './dataset/first-dates.ts'
@@ -37,7 +37,7 @@ import { type DraftChanges, describeChanges } from './release/draft-changes.ts'
 import { type FrozenSources, freezeSources } from './release/freeze-sources.ts'
 import { currentEntry, readIndex } from './release/index.ts'
 import { publicHashes } from './release/input-names.ts'
-import { type FormerInput, inputListPath, type KeptFacts, numbered, readFacts } from './release/inputs.ts'
+import { type Input, inputListPath, type KeptFacts, numbered, readFacts } from './release/inputs.ts'
 import { readCoverage } from './release/ledger.ts'
 import { readProvenance } from './release/provenance.ts'
 import { compareProvenance, type ProvenanceDifferences } from './release/provenance-differences.ts'
@@ -58,8 +58,6 @@ export interface Reproduction {
 
 /** `not_made`: only the published release has the file. `not_published`: only the reproduced one has it. */
 export type FileComparison = 'equal' | 'differs' | 'not_made' | 'not_published'
-
-type FormerFacts = Pick<KeptFacts, 'last_credible_date'> & { inputs: readonly FormerInput[] }
 
 interface Original {
   publicDir: string
@@ -104,8 +102,7 @@ async function findOriginal(publicDir: string, name: ReleaseName | undefined): P
   const folder = pathOf(entry)
   const manifest = await readManifest(folder)
   const earlier = releases.slice(0, releases.indexOf(entry))
-  // Without the field, the release predates withdrawals.
-  const previous = manifest.changes === undefined ? earlier.at(-1)?.release : (manifest.changes.previous ?? undefined)
+  const previous = manifest.changes.previous ?? undefined
   const isPreviousWithdrawn = releases.some(({ release, status }) => release === previous && status === 'withdrawn')
   return {
     publicDir,
@@ -147,7 +144,7 @@ async function makeAgain(
   )
   const intake = { config, asOf, sources: frozen.sources, synthetic, publisher, conceptDoi, lastCredible, control }
   const prepared = await prepare(workspace, await openEngine(workspace, intake, effects), intake, effects)
-  const draft = inFormOf(original, prepared.draft)
+  const { draft } = prepared
   const made = join(workspace.folder, releasePath(manifest.release))
   const again = await stageAgain(original, draft, made, workspace.database, effects)
   const files = await compareFiles(original, workspace.folder, again)
@@ -164,16 +161,6 @@ async function makeAgain(
         listed && { first: numbered(listed), second: numbered(draft.ingredients.inputs) },
       ),
     left_out: frozen.excluded,
-  }
-}
-
-/** Releases of version 0.4.0 and before list their inputs, and those of 0.6.0 and before have no weeks and months. */
-function inFormOf({ manifest, provenance }: Original, draft: ReleaseDraft): ReleaseDraft {
-  const { tables: _, ...withoutTables } = draft.manifest
-  return {
-    ...draft,
-    ...(manifest.tables === undefined && { manifest: withoutTables }),
-    ...(provenance && { ingredients: { ...draft.ingredients, form: formOfInputs(provenance.inputs) } }),
   }
 }
 
@@ -196,18 +183,14 @@ async function stageAgain(
 }
 
 async function changesAsPublished({ folder, manifest }: Original, database: Database): Promise<DraftChanges> {
-  const { data_version, version_rule, changes } = manifest
+  const { data_version, changes } = manifest
   const read = (table: Table) => readChanges(database, join(folder, CHANGES_FILES[table]), table)
   const rows: TableChanges = {
     daily: await read('daily'),
-    ...(manifest.tables && { weekly: await read('weekly'), monthly: await read('monthly') }),
+    weekly: await read('weekly'),
+    monthly: await read('monthly'),
   }
-  const facts = {
-    ...(data_version && { data_version }),
-    ...(version_rule && { version_rule }),
-    ...(changes && { changes }),
-  }
-  return { facts, rows }
+  return { facts: { data_version, changes }, rows }
 }
 
 async function changesMadeAgain(
@@ -217,14 +200,13 @@ async function changesMadeAgain(
 ): Promise<DraftChanges> {
   const { rows, periods } = draft.ranking
   const current = previous === undefined ? undefined : await loadRelease(database, previous)
-  const { reason, note } = manifest.changes ?? { reason: 'unspecified', note: null }
-  const { version_rule } = manifest
+  const { reason, note } = manifest.changes
   const isFirst = firstDates(await readCoverage(publicDir), manifest)
   const facts = changedFacts(current?.manifest, draft.manifest, rows)
   const explanation = { reason, note }
   return describeChanges(
-    { index, current: current?.manifest, facts, explanation, version_rule, isFirst },
-    tableChanges(current, { rows, periods: draft.manifest.tables && periods }),
+    { index, current: current?.manifest, facts, explanation, isFirst },
+    tableChanges(current, { rows, periods }),
   )
 }
 
@@ -246,8 +228,7 @@ async function sourcesOf(
   if (config.sources !== undefined && (await isSampleFolder(dirname(config.sources))))
     return readSources(config.sources)
   const days = { from: resolve(config.dataDir, 'raw/sample'), to: join(scratch, 'sample'), lastDay }
-  const options = manifest.disclosure === undefined ? await daysWithoutCustomers(days) : await linkedDays(days)
-  const { sourcesFile } = await writeSample(options, effects)
+  const { sourcesFile } = await writeSample(await linkedDays(days), effects)
   return readSources(sourcesFile)
 }
 
@@ -255,14 +236,6 @@ interface SampleDays {
   from: string
   to: string
   lastDay: UtcDate
-}
-
-/** Before there were disclosure rules, the sample named no customers: its day files are generated again. */
-async function daysWithoutCustomers({ from, to: folder, lastDay }: SampleDays): Promise<SampleOptions> {
-  const names = await namesIn(join(from, 'gateway'))
-  const first = names.map((name) => name.slice(0, 10)).sort()[0] ?? lastDay
-  const days = Math.max(SAMPLE_DEFAULTS.days, daysBetween(first, lastDay) + 1)
-  return { ...SAMPLE_DEFAULTS, folder, lastDay, days, version: 1 }
 }
 
 /** Missing day files of the sample are generated again with equal content. */
@@ -281,13 +254,12 @@ async function factsOf(
   { provenance, entry: { release } }: Original,
   { dataDir }: PipelineConfig,
   { report }: Effects,
-): Promise<FormerFacts | undefined> {
+): Promise<KeptFacts | undefined> {
   const read = 'all that the sources have now is read'
   if (provenance === undefined) {
     report({ kind: 'notice', message: `the release does not say what it was made from: ${read}` })
     return undefined
   }
-  if (Array.isArray(provenance.inputs)) return { inputs: provenance.inputs.map(({ sha256 }) => ({ sha256 })) }
   const path = inputListPath(resolve(dataDir), release)
   const facts = await readFacts(path, provenance.inputs)
   if (facts === undefined) {
@@ -298,7 +270,7 @@ async function factsOf(
 
 async function freeze(
   sources: Sources,
-  inputs: readonly FormerInput[] | undefined,
+  inputs: readonly Input[] | undefined,
   { disclosure }: Manifest,
   workspace: Workspace,
   effects: Effects,

@@ -14,7 +14,7 @@ export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')
   .option(
     '--accept <check>',
-    'publish despite findings of this blocking check; old_counts: keep numbers whose logs cannot be read again; new_reading: change final dates that this version reads differently; looser_disclosure: publish later dates under a looser disclosure rule, or none; lost_disclosure: keep the rows of the current release where the list of published dates is lost; unsigned: publish without a signature; overlapping_sources:A+B: these two sources have different requests, as --note says, from now on; key_lost: sign with a new key though no previous one can sign for it; unreadable_document:FILE: publish although a file has documents without records; repeatable',
+    'publish despite findings of this blocking check; old_counts: keep numbers whose logs cannot be read again; new_reading: change final dates that this version reads differently; looser_disclosure: publish later dates under a looser disclosure rule, or none; lost_history: go on without the archive and the published dates of an earlier version, which move to DATA_DIR/lost-history; lost_disclosure: keep the rows of the current release where the list of published dates is lost; unsigned: publish without a signature; overlapping_sources:A+B: these two sources have different requests, as --note says, from now on; key_lost: sign with a new key though no previous one can sign for it; unreadable_document:FILE: publish although a file has documents without records; repeatable',
     collect,
   )
   .option('--dry-run', 'say what would change; publish and keep nothing')

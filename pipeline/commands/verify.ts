@@ -34,9 +34,8 @@ The pins are in tokenboard/pins.json in your folder of settings (~/.config). Wit
 fingerprint that the publisher tells elsewhere.
 
 After a withdrawal, revisions of days and months that came with the withdrawn release cannot be verified unless the site is
-signed. The output names them (--json: not_verified). After an upgrade it also names pages that the previous version made,
-until the next build (--json: outdated_pages). Anything else that is wrong ends with exit code 1. Settings (environment):
-PUBLIC_DIR.`,
+signed. The output names them (--json: not_verified). Anything else that is wrong ends with exit code 1, also a page that
+another version made: after an upgrade, build first. Settings (environment): PUBLIC_DIR.`,
   )
   .action(async (place, { json, key, since, fresh, pin }) => {
     const asked = await readAsked({ place: place ?? readPipelineConfig().publicDir, key, since, fresh, pin })
@@ -136,7 +135,7 @@ function addressOf(place: string): string {
 const NAMED = 5
 
 function describe(
-  { releases, dropped, files, latest, not_verified, outdated_pages, signature }: VerifySummary,
+  { releases, dropped, files, latest, not_verified, signature }: VerifySummary,
   pinned: Pinned,
 ): string {
   const inHistory = dropped === 0 ? '' : ` (${dropped} of them in the history alone)`
@@ -144,11 +143,8 @@ function describe(
     `verified ${counted(releases, 'release')}${inHistory} with ${counted(files, 'file')}; ${latest} is current\n`,
     ...describeSignature(signature, pinned),
     ...(signature.signed_by === null
-      ? [
-          ...notVerified(not_verified, 'revision', 'that went with a withdrawn release'),
-          ...notVerified(outdated_pages, 'page', 'made by another version; the next build replaces them'),
-        ]
-      : onlySigned([...not_verified, ...outdated_pages])),
+      ? notVerified(not_verified, 'revision', 'that went with a withdrawn release')
+      : onlySigned(not_verified)),
   ].join('')
 }
 

@@ -34,7 +34,7 @@ export const CoverageDay = z
   })
   .extend(Published.shape)
   .extend({
-    /** Set if some records of the date are counted as a previous version of Tokenboard read them. */
+    /** Set if some records of the date are counted as an earlier version of Tokenboard read them. */
     old_counts: z.literal(true).optional(),
   })
 export type CoverageDay = z.infer<typeof CoverageDay>
@@ -57,7 +57,7 @@ export const CoveredPeriod = z.object({
 })
 export type CoveredPeriod = z.infer<typeof CoveredPeriod>
 
-/** `coverage.json`: every date and month up to one release. Version 0.1.0 always started at 2025-01-01. */
+/** `coverage.json`: every date and month up to one release. */
 export const Coverage = z.object({
   dataset: z.literal('rankings-daily'),
   release: ReleaseName,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DisclosureStatement } from './disclosure.ts'
 import { Doi } from './doi.ts'
+import { hasOtherForms } from './forms.ts'
 import { PROVISIONAL_DAYS } from './provisional-days.ts'
 import { DATASET_VERSION, RankingRow, Timestamp } from './ranking.ts'
 import { RestatementNote, RestatementReason } from './reason.ts'
@@ -78,14 +79,6 @@ export type DataVersion = z.infer<typeof DataVersion>
 
 export const FIRST_DATA_VERSION: DataVersion = '1.0.0'
 
-/**
- * The rule that set `data_version`. Releases made by 0.1.0 do not name theirs: by that rule, any change up to the end
- * date of the previous release raised MAJOR, even a change of provisional dates.
- */
-export const VERSION_RULE = 2
-export const VersionRule = z.literal(VERSION_RULE)
-export type VersionRule = z.infer<typeof VersionRule>
-
 /** Among the facts of a release that takes the place of others without some of their dates, after a privacy withdrawal. */
 export const DATES_WITHDRAWN = 'dates_withdrawn'
 
@@ -114,9 +107,7 @@ export const Manifest = z.object({
   dataset: z.literal('rankings-daily'),
   version: z.literal(DATASET_VERSION),
   release: ReleaseName,
-  /** Releases made before there were data versions have neither this nor `changes`. */
-  data_version: DataVersion.optional(),
-  version_rule: VersionRule.optional(),
+  data_version: DataVersion,
   as_of: Timestamp,
   synthetic: z.boolean(),
   start_date: UtcDate,
@@ -127,19 +118,26 @@ export const Manifest = z.object({
   /** Dates whose counts come from a previous version of Tokenboard, because their raw files are missing. */
   old_counts: z.array(DateRange).min(1).optional(),
   content_hash: ContentHash,
-  /** The tables of weeks and months. Releases made before 0.7.0 do not have them. */
+  /** The tables of weeks and months; undefined if dates were taken out and no whole week or month is left. */
   tables: z.object({ weekly: TableFacts, monthly: TableFacts, schema: z.json() }).optional(),
   publisher: Publisher,
   attribution: z.string().min(1),
   license: z.object({ name: z.string(), title: z.string(), path: z.url() }),
   schema: z.json(),
   files: z.array(Resource).min(1),
-  changes: ReleaseChanges.optional(),
+  changes: ReleaseChanges,
   /** Undefined if the publisher says nothing of disclosure control. */
   disclosure: DisclosureStatement.optional(),
   /** The DOI of all releases together. Releases before the first deposit do not have it. */
   concept_doi: Doi.optional(),
-  generator: z.object({ name: z.literal('tokenboard'), version: z.string(), duckdb: z.string() }),
+  generator: z.object({
+    name: z.literal('tokenboard'),
+    version: z.string().refine((version) => !hasOtherForms(version), {
+      error: ({ input }) =>
+        `is ${input}: an earlier version of Tokenboard made this, in forms that this one does not read`,
+    }),
+    duckdb: z.string(),
+  }),
 })
 export type Manifest = z.infer<typeof Manifest>
 
@@ -161,8 +159,7 @@ export type Withdrawal = z.infer<typeof Withdrawal>
 const EntryFields = LatestPointer.extend({
   content_hash: ContentHash.optional(),
   manifest_sha256: Sha256.optional(),
-  data_version: DataVersion.optional(),
-  version_rule: VersionRule.optional(),
+  data_version: DataVersion,
   changed: z.array(z.string()).optional(),
   /** The content hashes of the tables of weeks and months, if the release has them. */
   tables: z.object({ weekly: ContentHash, monthly: ContentHash }).optional(),
@@ -170,8 +167,7 @@ const EntryFields = LatestPointer.extend({
   salt: Sha256.optional(),
   previous: Sha256.nullable(),
   hash: Sha256,
-  /** Not in an index that was written before this field existed: there the newest release is current. */
-  status: z.enum(['current', 'superseded', 'withdrawn']).optional(),
+  status: z.enum(['current', 'superseded', 'withdrawn']),
   superseded_by: ReleaseName.optional(),
   withdrawal: Withdrawal.optional(),
   /** The data files of the release are gone; the history has its rows. */
@@ -238,5 +234,8 @@ export function attributionLine(publisher: Publisher, asOf: Timestamp, synthetic
   return synthetic ? `${line} Synthetic sample data, not real usage.` : line
 }
 
+/** A manifest before its release is compared with the one before it. */
+export type ManifestDraft = Omit<Manifest, 'data_version' | 'changes' | 'files'>
+
 /** A manifest before its files are made. */
-export type ManifestDraft = Omit<Manifest, 'files'>
+export type VersionedDraft = Omit<Manifest, 'files'>

@@ -5,32 +5,22 @@ import { UtcDate } from './utc-date.ts'
 
 const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** One raw file, by its position in the order of the hashes. Nothing reveals its name, source or arrival time. */
-const ListedInput = z.object({
-  ordinal: z.int().positive(),
-  /**
-   * Of the decompressed content and the columns in the file's path, so compressing, renaming or archiving a file does not
-   * change it. For sums, which could be guessed from a hash, an HMAC with the publisher's key.
-   */
-  sha256: Sha256,
-})
-export type ListedInput = z.infer<typeof ListedInput>
-
 /**
- * The same hashes, sorted and put together into one: the root of a Merkle tree with the prefixes of RFC 6962. Under a
- * disclosure rule they are HMACs with the publisher's key, and not counted: a customer may have files of their own.
+ * The hashes of the raw files, sorted and put together into one: the root of a Merkle tree with the prefixes of RFC 6962. Each
+ * is of the decompressed content and the columns in the file's path, so compressing, renaming or archiving a file does not
+ * change it. For sums, which could be guessed from a hash, and under a disclosure rule they are HMACs with the publisher's
+ * key; under a rule they are not counted: a customer may have files of their own.
  */
 const InputsRoot = z.strictObject({ count: z.int().nonnegative().optional(), merkle_root: Sha256 })
 
-/** How the inputs of a release are published. */
-export type InputsForm = 'list' | 'counted' | 'root'
+/** How the inputs of a release are published: with their count, or the root alone. */
+export type InputsForm = 'counted' | 'root'
 
-export function formOfInputs(inputs: readonly ListedInput[] | z.infer<typeof InputsRoot>): InputsForm {
-  if (Array.isArray(inputs)) return 'list'
+export function formOfInputs(inputs: z.infer<typeof InputsRoot>): InputsForm {
   return 'count' in inputs ? 'counted' : 'root'
 }
 
-const VERSIONS = { list: undefined, counted: 2, root: 3 } as const
+const VERSIONS = { counted: 2, root: 3 } as const
 
 /** `provenance.json`: what a release was made from and with. It has no machine names and no paths. */
 export const Provenance = z
@@ -48,18 +38,16 @@ export const Provenance = z
     duckdb: z.string(),
     /** Of the files' contents. Under a disclosure rule, HMACs with the publisher's key. */
     registry: z.object({ models_sha256: Sha256.nullable(), aliases_sha256: Sha256.nullable() }),
-    /** Absent where the inputs are listed, as up to version 0.4.0. */
-    provenance_version: z.union([z.literal(2), z.literal(3)]).optional(),
-    /** Two files with the same content are two inputs. A list is sorted by hash. */
-    inputs: z.union([z.array(ListedInput), InputsRoot]),
+    provenance_version: z.literal([2, 3]),
+    /** Two files with the same content are two inputs. */
+    inputs: InputsRoot,
   })
   .refine(({ provenance_version, inputs }) => provenance_version === versionOfInputs(inputs), {
     path: ['provenance_version'],
-    error:
-      'must be 2 beside the root of the inputs and their count, 3 beside the root alone, and absent beside their list',
+    error: 'must be 2 beside the root of the inputs and their count, and 3 beside the root alone',
   })
 export type Provenance = z.infer<typeof Provenance>
 
-export function versionOfInputs(inputs: Parameters<typeof formOfInputs>[0]): 2 | 3 | undefined {
+export function versionOfInputs(inputs: z.infer<typeof InputsRoot>): 2 | 3 {
   return VERSIONS[formOfInputs(inputs)]
 }

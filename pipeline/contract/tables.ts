@@ -7,7 +7,7 @@ import { addDays, toInstant, type UtcDate } from './utc-date.ts'
 export const TABLES = ['daily', 'weekly', 'monthly'] as const
 export type Table = (typeof TABLES)[number]
 
-/** The tables whose rows sum several dates. Releases of version 0.6.0 and before do not have them. */
+/** The tables whose rows sum several dates. */
 export const PERIOD_TABLES = ['weekly', 'monthly'] as const
 export type PeriodTable = (typeof PERIOD_TABLES)[number]
 

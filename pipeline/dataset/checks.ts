@@ -17,8 +17,11 @@ import { type AcceptedFile, isAcceptedFile, UNREADABLE_DOCUMENT } from './unread
 export const UNSIGNED = 'unsigned'
 export const KEY_LOST = 'key_lost'
 
+/** The name that `--accept` takes to go on without what an earlier version kept and no raw log has any more. */
+export const LOST_HISTORY = 'lost_history'
+
 /** What `--accept` takes besides sanity checks. */
-const OTHERS = [OLD_COUNTS, NEW_READING, LOOSER_DISCLOSURE, LOST_DISCLOSURE, UNSIGNED, KEY_LOST] as const
+const OTHERS = [LOST_HISTORY, OLD_COUNTS, NEW_READING, LOOSER_DISCLOSURE, LOST_DISCLOSURE, UNSIGNED, KEY_LOST] as const
 
 export type Acceptable = SanityCheck | (typeof OTHERS)[number] | AcceptedFile | AcceptedPair
 

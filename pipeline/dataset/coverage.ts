@@ -4,13 +4,13 @@ import type { Coverage, CoverageDay, CoverageMonth, CoveredPeriod, Published, Ut
 import type { ContentHash, Manifest } from '../contract/manifest.ts'
 import { type RankingRow, sumTokens } from '../contract/ranking.ts'
 import { firstProvisional, type PeriodRows, type PeriodTable, type RowOf, type Table } from '../contract/tables.ts'
-import { addDays, DATASET_START, datesBetween, type UtcDate } from '../contract/utc-date.ts'
+import { datesBetween, type UtcDate } from '../contract/utc-date.ts'
 import { hasOldCounts } from './old-counts.ts'
 
 /** What the coverage needs of a manifest. */
 export type ReleaseFacts = Pick<
   Manifest,
-  'release' | 'as_of' | 'end_date' | 'provisional_from' | 'old_counts' | 'changes' | 'disclosure'
+  'release' | 'as_of' | 'end_date' | 'provisional_from' | 'old_counts' | 'disclosure'
 >
 
 /** A day or a month, named like its files. */
@@ -207,18 +207,4 @@ function firstDate(days: readonly CoverageDay[], rows: readonly RankingRow[]): U
   const now = rows[0]?.date
   if (published === undefined || now === undefined) return published ?? now
   return published < now ? published : now
-}
-
-/** Starts the coverage at the first date ever published. Version 0.1.0 started at 2025-01-01. */
-export function fromFirstDate(coverage: Coverage): Coverage {
-  const start_date = firstDate(coverage.days, [])
-  if (start_date === undefined) return coverage
-  return { ...coverage, start_date, days: coverage.days.filter(({ date }) => date >= start_date) }
-}
-
-/** The coverage as version 0.1.0 wrote it: every date since 2025-01-01. */
-export function fromDatasetStart(coverage: Coverage): Coverage {
-  const earlier = datesBetween(DATASET_START, addDays(coverage.start_date, -1))
-  const days = earlier.map((date): CoverageDay => ({ date, status: 'missing', reason: 'no_public_usage', ...NOTHING }))
-  return { ...coverage, start_date: DATASET_START, days: [...days, ...coverage.days] }
 }

@@ -1,20 +1,11 @@
 import type { ChangeRow, TableChanges } from '../contract/change-log.ts'
-import {
-  type DataVersion,
-  FIRST_DATA_VERSION,
-  type ReleaseEntry,
-  type ReleaseIndex,
-  type VersionRule,
-} from '../contract/manifest.ts'
+import { type DataVersion, FIRST_DATA_VERSION, type ReleaseEntry, type ReleaseIndex } from '../contract/manifest.ts'
 import { TABLES } from '../contract/tables.ts'
 import type { IsFirst } from './first-dates.ts'
 import { restates } from './restated.ts'
 
 export interface ReleasedChanges {
-  /** Undefined for a release of 0.1.0. */
-  version_rule: VersionRule | undefined
   facts: readonly string[]
-  /** Those of weeks and months count from the second release that has them: the first one changes the schema. */
   changes: TableChanges
   /** Without it, no date before the previous end date is published for the first time. */
   isFirst?: IsFirst
@@ -31,8 +22,8 @@ export function nextVersion(
 ): DataVersion {
   const last = index.releases.at(-1)
   if (last === undefined) return FIRST_DATA_VERSION
-  const [major = 1, minor = 0, patch = 0] = (last.data_version ?? FIRST_DATA_VERSION).split('.').map(Number)
-  const part = released.version_rule === undefined ? partBefore(previous, released) : partOf(previous, released)
+  const [major = 1, minor = 0, patch = 0] = last.data_version.split('.').map(Number)
+  const part = partOf(previous, released)
   if (part === 'major') return `${major + 1}.0.0`
   return part === 'minor' ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`
 }
@@ -45,13 +36,6 @@ function partOf(previous: ReleaseEntry | undefined, { facts, changes, isFirst = 
   if (TABLES.some((table) => changes[table]?.some(({ date }) => isRestated(table, date)))) return 'major'
   const isAdded = ({ date }: ChangeRow) => date > previous.end_date || isFirst(date)
   return changes.daily.some(isAdded) ? 'minor' : 'patch'
-}
-
-/** The rule of 0.1.0: any change up to the previous end date is MAJOR. */
-function partBefore(previous: ReleaseEntry | undefined, { changes: { daily } }: ReleasedChanges): Part {
-  if (daily.length === 0) return 'patch'
-  const isAppend = previous !== undefined && daily.every(({ date }) => date > previous.end_date)
-  return isAppend ? 'minor' : 'major'
 }
 
 export function isSchemaChange(facts: readonly string[]): boolean {

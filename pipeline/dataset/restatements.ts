@@ -1,9 +1,11 @@
 import type { Coverage, RestatedPeriod, Restatement, Restatements } from '../contract/ledger.ts'
-import { provisionalFrom } from '../contract/manifest.ts'
+import { type Manifest, provisionalFrom } from '../contract/manifest.ts'
 import { PERIOD_TABLES } from '../contract/tables.ts'
-import type { ReleaseFacts } from './coverage.ts'
 import type { IsFirst } from './first-dates.ts'
 import { restates } from './restated.ts'
+
+/** What a restatement has of a manifest. */
+export type RestatingFacts = Pick<Manifest, 'release' | 'as_of' | 'changes'>
 
 /** What was changed: final dates, and final weeks and months. */
 type Changed = Pick<Restatement, 'dates' | 'periods'>
@@ -19,7 +21,7 @@ const NOTHING = { rows: 0, total_tokens: '0', content_hash: null }
 export function restatementOf(
   previous: Coverage | undefined,
   after: Coverage,
-  manifest: ReleaseFacts,
+  manifest: RestatingFacts,
   isFirst: IsFirst,
 ): Restatement | undefined {
   // An older release becomes current again after a withdrawal, which the index already states.
@@ -66,13 +68,13 @@ function differenceOf(was: Size, is: Size) {
   return { rows_before: was.rows, rows_after: is.rows, tokens_before: was.total_tokens, tokens_after: is.total_tokens }
 }
 
-export function toRestatement({ dates, periods }: Changed, { release, as_of, changes }: ReleaseFacts): Restatement {
+export function toRestatement({ dates, periods }: Changed, { release, as_of, changes }: RestatingFacts): Restatement {
   return {
     id: `restatement-${release}`,
     release,
     as_of,
-    reason: changes?.reason ?? 'unspecified',
-    note: changes?.note ?? null,
+    reason: changes.reason,
+    note: changes.note,
     rows_before: dates.reduce((sum, date) => sum + date.rows_before, 0),
     rows_after: dates.reduce((sum, date) => sum + date.rows_after, 0),
     tokens_before: String(dates.reduce((sum, date) => sum + BigInt(date.tokens_before), 0n)),

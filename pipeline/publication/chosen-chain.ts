@@ -48,7 +48,6 @@ export async function findChain(index: ReleaseIndex, asked: Asked, { report }: E
   const kind = await kindOfChain(publicDir, index)
   const chain = chooseChain(kind, index, { publicDir, synthetic, startsAnew })
   if (newChain && completed) report({ kind: 'notice', message: COMPLETED })
-  if (kind === 'mixed' && !startsAnew) report({ kind: 'notice', message: mixedNotice(publicDir) })
   const newest = startsAnew ? chain.replaced.at(-1) : undefined
   const keptIn =
     newest === undefined
@@ -58,13 +57,6 @@ export async function findChain(index: ReleaseIndex, asked: Asked, { report }: E
 }
 
 const COMPLETED = '--new-chain: this build completed the new chain of a build that was stopped, and starts no other'
-
-function mixedNotice(publicDir: string): string {
-  return (
-    `${publicDir} holds synthetic and real releases in one chain, as version 0.1.0 made it: this build continues it; ` +
-    'make build ARGS=--new-chain starts a chain of real releases alone'
-  )
-}
 
 function startNotice(
   { replaced }: Chain,

@@ -28,9 +28,8 @@ interface Known extends HistoryReleases {
 }
 
 /**
- * Stages the history of all releases that stand, unless the published one is that already. A folder of version 0.7.0 or
- * before has none yet: if its first build is stopped, the next one goes on. Throws `BuildError` for a damaged history, or if
- * a dropped release would be missing.
+ * Stages the history of all releases that stand, unless the published one is that already. Throws `BuildError` for a damaged
+ * history, or if a dropped release would be missing.
  */
 export async function followHistory(
   tree: NextTree,

@@ -8,7 +8,7 @@ import type { Coverage } from '../contract/ledger.ts'
 import { DATASET_PATH, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { COVERAGE_PATH, PERIOD_FORMATS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
-import { advance, fromFirstDate, type Period, type Revision } from '../dataset/coverage.ts'
+import { advance, type Period, type Revision } from '../dataset/coverage.ts'
 import { firstDates } from '../dataset/first-dates.ts'
 import { restatementOf, withRestatement } from '../dataset/restatements.ts'
 import { NO_RESTATEMENTS, readCoverage, readRestatements } from '../release/ledger.ts'
@@ -32,10 +32,7 @@ export async function followReleases(
     coverage = await followRelease(tree, { coverage, base }, release, database)
     base = coverage
   }
-  if (newer.length > 0 || coverage === undefined) return coverage
-  const whole = fromFirstDate(coverage)
-  await tree.replace(COVERAGE_PATH, toJson(whole))
-  return whole
+  return coverage
 }
 
 /** If the release of the coverage was withdrawn, the current release is processed again. */

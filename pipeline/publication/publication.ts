@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto'
 import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
-import { GENERATOR } from '../base/version.ts'
 import { codedPaths } from '../contract/codings.ts'
 import type { PublishedDois } from '../contract/dois.ts'
 import type { EventChain } from '../contract/events.ts'
@@ -37,7 +36,7 @@ import {
 import { isDataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
 import { periodsOf } from '../dataset/coverage.ts'
-import { currentEntry, standingEntries, toPointer, withStatus } from '../release/index.ts'
+import { currentEntry, toPointer, withStatus } from '../release/index.ts'
 import { renderCatalog } from '../site/catalog.ts'
 import { renderFeeds } from '../site/feeds.ts'
 import type { Page } from '../site/layout.ts'
@@ -57,7 +56,7 @@ export interface Entry {
   sha256?: string
   /** The path of the text that this file is a compressed form of. Copies may lack it. */
   codes?: string
-  /** True if the file may be missing: it was removed with a withdrawn release, or older versions did not make it. */
+  /** True if the file may be missing: it was removed with a withdrawn release, or not every publisher has it. */
   isOptional?: boolean
 }
 
@@ -96,14 +95,12 @@ export function publication(facts: Facts): Entry[] {
     ...periodEntries(coverage, index),
     { path: RESTATEMENTS_PATH, text: () => toJson(restatements) },
     { path: COVERAGE_PATH, text: () => toJson(coverage) },
-    ...Object.values(HISTORY_PATHS).map((path) => ({ path, isOptional: !needsHistory(index, manifest) })),
-    ...(events === undefined
-      ? unreadText(EVENTS_PATH, manifest.generator.version !== GENERATOR.version)
-      : [{ path: EVENTS_PATH, text: () => toJson(events) }]),
+    ...Object.values(HISTORY_PATHS).map((path) => ({ path })),
+    ...(events === undefined ? unreadText(EVENTS_PATH) : [{ path: EVENTS_PATH, text: () => toJson(events) }]),
     ...pointerEntries(index, current),
     ...renderedEntries(Object.values(API_FILES), () => api),
     ...renderedEntries(METADATA_FILES, () => renderMetadata(manifest, { index, dois })),
-    ...(dois === undefined ? unreadText(DOIS_PATH, true) : [{ path: DOIS_PATH, text: () => toJson(dois) }]),
+    ...(dois === undefined ? unreadText(DOIS_PATH) : [{ path: DOIS_PATH, text: () => toJson(dois) }]),
     ...pages.map((page) => ({ path: page.path, text: () => page.text })),
     { path: CATALOG_FILE, text: () => renderCatalog(manifest, current, { api, hasDois: dois !== undefined }) },
     ...renderedEntries(Object.values(FEED_FILES), () => renderFeeds(manifest, index, restatements.restatements)),
@@ -120,17 +117,12 @@ function withCodings(entry: Entry): Entry[] {
 }
 
 /** A text that is not known here, and its compressed forms. */
-function unreadText(path: string, isOptional: boolean): Entry[] {
-  return [{ path, isOptional }, ...codingEntries(path)]
+function unreadText(path: string): Entry[] {
+  return [{ path, isOptional: true }, ...codingEntries(path)]
 }
 
 function codingEntries(path: string): Entry[] {
   return codedPaths(path).map((coded) => ({ path: coded, codes: path, isOptional: true }))
-}
-
-/** Whether there must be a history: versions before 0.8.0 made none, and there each release had its data files. */
-export function needsHistory(index: ReleaseIndex, current: Manifest): boolean {
-  return current.generator.version === GENERATOR.version || standingEntries(index).some(({ dropped }) => dropped)
 }
 
 /** Entries whose texts are rendered together, when the first of them is needed. */

@@ -9,7 +9,6 @@ import {
   type ReleaseIndex,
   type ReleaseName,
   releasePath,
-  VERSION_RULE,
 } from '../contract/manifest.ts'
 import { type RankingRow, type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { MODELS_FILE } from '../contract/release-files.ts'
@@ -64,7 +63,7 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
   const facts = [...changedFacts((previous ?? current).manifest, draft, rows), DATES_WITHDRAWN]
   const changed = describeChanges(
     {
-      ...{ index, current: previous?.manifest, facts, explanation: UNEXPLAINED, version_rule: VERSION_RULE },
+      ...{ index, current: previous?.manifest, facts, explanation: UNEXPLAINED },
       isFirst: firstDates(await readCoverage(folder.publicDir), draft),
     },
     tableChanges(previous, { rows, periods }),

@@ -16,7 +16,7 @@ import {
 import type { Table, TableRow } from '../contract/tables.ts'
 import { applyChanges, inverse, readChanges, rowsIn } from '../dataset/change-log.ts'
 import { schemaOf } from '../dataset/changes.ts'
-import { advance, fromDatasetStart, fromFirstDate, periodsOf, type Revision } from '../dataset/coverage.ts'
+import { advance, periodsOf, type Revision } from '../dataset/coverage.ts'
 import { isSchemaChange, nextVersion } from '../dataset/data-version.ts'
 import { firstDates } from '../dataset/first-dates.ts'
 import { restatementOf } from '../dataset/restatements.ts'
@@ -57,7 +57,7 @@ export class ChainCheck {
     if (manifest.changes !== undefined) await this.#verifyChanges(entry, release)
     const { coverage, revisions } = advance(this.#coverage, release)
     const restatement = restatementOf(this.#coverage, coverage, manifest, firstDates(this.#published, manifest))
-    const followsItsOwn = (manifest.changes?.previous ?? null) === this.#previousName
+    const followsItsOwn = manifest.changes.previous === this.#previousName
     const lastDate = followsItsOwn ? (this.#coverage?.days.at(-1)?.date ?? '') : undefined
     this.#restatements.push({ manifest, restatement, lastDate })
     for (const { folder, name, content_hash } of periodsOf(coverage)) {
@@ -100,7 +100,7 @@ export class ChainCheck {
         monthly: await this.#verifyTable('monthly', entry, release),
       }),
     }
-    if ((manifest.changes?.previous ?? null) === this.#previousName) this.#verifyFacts(manifest)
+    if (manifest.changes.previous === this.#previousName) this.#verifyFacts(manifest)
     this.#verifyVersion(entry.data_version, manifest, changes)
   }
 
@@ -114,7 +114,7 @@ export class ChainCheck {
       throw new BuildError(`${file} has ${counted(changes.length, 'row')}, but the manifest says ${listed.rows}`)
     }
     const own = { release: manifest.release, rows: rowsIn(loaded, table) }
-    const named = manifest.changes?.previous ?? null
+    const named = manifest.changes.previous
     if (named === this.#previousName) {
       const previous = { release: named ?? 'nothing', rows: rowsIn(this.#previous, table) }
       verifyRows({ file, table }, previous, own, changes)
@@ -130,32 +130,28 @@ export class ChainCheck {
     return changes
   }
 
-  #verifyVersion(listed: DataVersion | undefined, manifest: Manifest, changes: TableChanges): void {
-    const { release, data_version, version_rule } = manifest
-    const { facts = [], previous = null } = manifest.changes ?? {}
+  #verifyVersion(listed: DataVersion, manifest: Manifest, changes: TableChanges): void {
+    const { release, data_version } = manifest
+    const { facts, previous } = manifest.changes
     const position = this.#index.releases.findIndex((entry) => entry.release === release)
     const earlier = this.#index.releases.slice(0, position)
-    if (version_rule === undefined && earlier.some((entry) => entry.version_rule !== undefined)) {
-      throw new BuildError(`${release} has no version_rule, but a release before it has one`)
-    }
     const current = earlier.find((entry) => entry.release === previous)
     const version = nextVersion({ ...this.#index, releases: earlier }, current, {
-      version_rule,
       facts,
       changes,
       isFirst: firstDates(this.#published, manifest),
     })
     if (data_version === version && listed === version) return
     throw new BuildError(
-      `the data_version of ${release} is ${data_version ?? 'missing'} in its manifest and ` +
-        `${listed ?? 'missing'} in the index, but by its changes it is ${version}`,
+      `the data_version of ${release} is ${data_version} in its manifest and ` +
+        `${listed} in the index, but by its changes it is ${version}`,
     )
   }
 
   /** A schema change raises the version, so a release may neither invent nor hide one. */
   #verifyFacts(manifest: Manifest): void {
     const { release, version, changes } = manifest
-    if (this.#previous === undefined || changes === undefined) return
+    if (this.#previous === undefined) return
     const previous = this.#previous.manifest
     const isOther = schemaOf(previous) !== schemaOf(manifest) || previous.version !== version
     if (isSchemaChange(changes.facts) === isOther) return
@@ -176,19 +172,11 @@ export class ChainCheck {
     restatements: Restatements
   }): Promise<{ files: number; notVerified: string[] }> {
     if (this.#coverage === undefined || this.#previous === undefined) throw new Error('there is no release to follow')
-    const coverage = this.#asFollowed(found.coverage)
     const { manifest } = this.#previous
     const expected = { manifest, coverage: this.#coverage, restatements: this.#restatements }
-    verifyLedger(this.#dataset, this.#index, { ...found, coverage }, expected)
+    verifyLedger(this.#dataset, this.#index, found, expected)
     const standing = { index: this.#index, holdings: this.#holdings, made: this.#made }
-    return verifyPeriods(this.#dataset, coverage, standing, this.#database)
-  }
-
-  /** Version 0.1.0 began coverage at 2025-01-01; later builds begin at the first date. */
-  #asFollowed(published: Coverage): Coverage {
-    if (this.#previous?.manifest.version_rule !== undefined) return published
-    const followed = fromFirstDate(published)
-    return JSON.stringify(fromDatasetStart(followed)) === JSON.stringify(published) ? followed : published
+    return verifyPeriods(this.#dataset, found.coverage, standing, this.#database)
   }
 }
 

@@ -14,10 +14,10 @@ import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts
 import { PERIOD_TABLES } from '../contract/tables.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { missingReason, type ReleaseFacts } from '../dataset/coverage.ts'
-import { toRestatement } from '../dataset/restatements.ts'
+import { type RestatingFacts, toRestatement } from '../dataset/restatements.ts'
 
 export interface ExpectedRestatement {
-  manifest: ReleaseFacts
+  manifest: RestatingFacts
   restatement: Restatement | undefined
   /** Later dates may come from a withdrawn release. Undefined if the previous release was withdrawn. */
   lastDate: UtcDate | '' | undefined

@@ -2,11 +2,10 @@ import { hash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { endsOfLinks, isThere, readTextIfAny } from '../base/files.ts'
+import { endsOfLinks, readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { withTemporaryDatabase } from '../base/scratch.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { GENERATOR } from '../base/version.ts'
 import { Catalog } from '../contract/catalog.ts'
 import type { EventChain } from '../contract/events.ts'
 import {
@@ -26,7 +25,6 @@ import {
   INDEX_PATH,
   PAGE_FOLDERS,
   PERIOD_FOLDERS,
-  publishedPath,
 } from '../contract/published-paths.ts'
 import { isDataFile } from '../contract/release-files.ts'
 import { readDois } from '../release/dois.ts'
@@ -41,7 +39,7 @@ import type { Page } from '../site/layout.ts'
 import { renderSite } from '../site/render.ts'
 import { faultOf, missing, strayFiles, verifyFile } from './compare.ts'
 import { isSwitching } from './public-folder.ts'
-import { type Facts, needsHistory, type PublishedPage, pointerEntries, publication } from './publication.ts'
+import { type Facts, type PublishedPage, pointerEntries, publication } from './publication.ts'
 import { verifyWithdrawn } from './tombstone.ts'
 import type { Pin } from './trust.ts'
 import { ChainCheck } from './verify-chain.ts'
@@ -57,11 +55,6 @@ export interface VerifySummary {
   latest: string
   /** Superseded revisions, such as `daily/2026-11-19/r2`, removed with a withdrawn release. */
   not_verified: string[]
-  /**
-   * Pages, feeds and metadata that another version rendered, and the history if that version did not write one: after an
-   * upgrade, until the next build.
-   */
-  outdated_pages: string[]
   signature: SignatureSummary
 }
 
@@ -126,23 +119,22 @@ async function verifyAll(
   const manifest = manifests.get(current.release)
   if (manifest === undefined) throw new Error('the current release was not verified')
   if (coverage === undefined) throw missing(join(root, COVERAGE_PATH))
-  if (events === undefined && !isOtherVersion(manifest)) throw missing(join(root, EVENTS_PATH))
+  if (events === undefined) throw missing(join(root, EVENTS_PATH))
   const restatements = await readRestatements(root)
   const { files, notVerified } = await history.finish({ coverage, restatements })
-  const absent = await verifyHistory(database, root, { index, manifest })
+  await verifyHistoryTable(database, root, index, manifest)
   const api = [renderRankingsDaily(rows, manifest), await readEmbeddingsModels(root)]
   const dois = await readDois(root, index)
   const known = { manifest, rows, periods, index, coverage, restatements: restatements.restatements, dois }
   const pages = withPages ? await renderPages(await readFacts(() => root, known, database)) : []
   const facts: Facts = { index, manifests, coverage, restatements, api, pages, dois, events }
-  const outdated_pages = [...(await verifyEntries(root, facts, withPages)), ...absent]
+  await verifyEntries(root, facts, withPages)
   return {
     releases: index.releases.length,
     dropped: index.releases.filter(({ dropped }) => dropped).length,
-    files: filesOf(index, manifests) + files + Object.keys(HISTORY_PATHS).length - absent.length,
+    files: filesOf(index, manifests) + files + Object.keys(HISTORY_PATHS).length,
     latest: current.release,
     not_verified: notVerified,
-    outdated_pages,
   }
 }
 
@@ -156,19 +148,6 @@ function filesOf(index: ReleaseIndex, manifests: ReadonlyMap<ReleaseName, Manife
     return files.filter(({ path }) => !(dropped && isDataFile(path))).length
   })
   return counts.reduce((sum, count) => sum + count, 0)
-}
-
-/** Returns the paths of the history if an older version published the folder, which wrote none. */
-async function verifyHistory(
-  database: Database,
-  root: string,
-  { index, manifest }: { index: ReleaseIndex; manifest: Manifest },
-): Promise<string[]> {
-  const paths = Object.values(HISTORY_PATHS)
-  const isAbsent = !(await sideBySide(paths, (path) => isThere(join(root, path)))).includes(true)
-  if (isAbsent && !needsHistory(index, manifest)) return paths
-  await verifyHistoryTable(database, root, index, manifest)
-  return []
 }
 
 /** Returns the manifests of releases that were not withdrawn, and the tables of the current one, which comes last. */
@@ -205,27 +184,13 @@ async function readEmbeddingsModels(root: string): Promise<Page> {
   return { path, text }
 }
 
-async function verifyEntries(root: string, facts: Facts, withPages: boolean): Promise<string[]> {
+async function verifyEntries(root: string, facts: Facts, withPages: boolean): Promise<void> {
   const entries = publication(facts)
-  const faults = (await sideBySide(entries, (entry) => faultOf(root, entry))).filter((fault) => fault !== undefined)
-  const folders = [...PERIOD_FOLDERS, ...(withPages ? PAGE_FOLDERS : [])]
-  for (const path of await strayFiles(root, folders, entries)) {
-    faults.push({ path, error: new BuildError(`${join(root, path)} is published, but no release has made it`) })
-  }
-  const current = facts.manifests.get(currentEntry(facts.index)?.release ?? '')
-  const isOld = current === undefined || isOtherVersion(current)
-  const fault = faults.find(({ path }) => !(isOld && isRendered(path)))
+  const [fault] = (await sideBySide(entries, (entry) => faultOf(root, entry))).filter((found) => found !== undefined)
   if (fault !== undefined) throw fault.error
-  return faults.map(({ path }) => path)
-}
-
-function isOtherVersion({ generator }: Manifest): boolean {
-  return generator.version !== GENERATOR.version
-}
-
-function isRendered(path: string): boolean {
-  const { step } = publishedPath(path)
-  return ['site', 'catalog', 'feeds'].includes(step) && path !== API_FILES.rankings_daily
+  const [stray] = await strayFiles(root, [...PERIOD_FOLDERS, ...(withPages ? PAGE_FOLDERS : [])], entries)
+  if (stray === undefined) return
+  throw new BuildError(`${join(root, stray)} is published, but no release has made it`)
 }
 
 async function readText(path: string): Promise<string> {

@@ -9,13 +9,11 @@ export interface Chain {
   replaced: readonly ReleaseName[]
 }
 
-/** Version 0.1.0 let real releases follow synthetic ones in one chain: `mixed`. */
-export type ChainKind = 'empty' | 'synthetic' | 'real' | 'mixed'
+export type ChainKind = 'empty' | 'synthetic' | 'real'
 
 export async function kindOfChain(publicDir: string, index: ReleaseIndex): Promise<ChainKind> {
   const current = currentEntry(index)
   if (current === undefined) return 'empty'
-  if (index.releases.slice(1).some(({ changed }) => changed?.includes('synthetic'))) return 'mixed'
   const { synthetic } = await readManifest(join(publicDir, DATASET_PATH, current.path))
   return synthetic ? 'synthetic' : 'real'
 }
@@ -31,7 +29,7 @@ export function chooseChain(
       '--new-chain starts a chain of real releases, but there is no sources file; name your own logs in SOURCES',
     )
   }
-  if (synthetic && (kind === 'real' || kind === 'mixed')) {
+  if (synthetic && kind === 'real') {
     throw new CliError(
       `${publicDir} holds real releases, and the synthetic sample is never built over them: name your own logs in ` +
         'SOURCES, or give the sample a PUBLIC_DIR of its own',

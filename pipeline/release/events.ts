@@ -33,7 +33,7 @@ export function keysWith(role: KeyRole, { roles }: Pick<KeysInForce, 'roles'>): 
   return [...roles].flatMap(([key, own]) => (own === role ? [key] : []))
 }
 
-/** Undefined if there is no `chain.json`: versions before 0.14.0 made none. Throws `BuildError` if it is broken. */
+/** Undefined if there is no `chain.json`. Throws `BuildError` if it is broken. */
 export async function readEvents(root: string): Promise<EventChain | undefined> {
   const path = join(root, EVENTS_PATH)
   const text = await readTextIfAny(path)

@@ -6,7 +6,7 @@ import { findInputFiles, type InputFile } from '../raw/files/find.ts'
 import { recognize } from '../raw/files/recognize.ts'
 import type { Sources } from '../raw/sources.ts'
 import type { InputName } from './input-names.ts'
-import type { FormerInput, Input } from './inputs.ts'
+import type { Input } from './inputs.ts'
 
 export interface FrozenSources {
   sources: Sources
@@ -19,7 +19,7 @@ export interface FrozenSources {
  */
 export async function freezeSources(
   sources: Sources,
-  inputs: readonly FormerInput[],
+  inputs: readonly Input[],
   nameOf: InputName,
   { signal, report }: Pick<Effects, 'signal' | 'report'>,
 ): Promise<FrozenSources> {
@@ -53,7 +53,7 @@ export async function freezeSources(
   return { sources: { ...sources, chosen: frozen, max_rejected_share: 1 }, excluded: excluded.sort() }
 }
 
-function keyOf({ sha256, source, file }: FormerInput): string {
+function keyOf({ sha256, source, file }: Input): string {
   return JSON.stringify([sha256, source, file])
 }
 

@@ -78,8 +78,11 @@ export function standingReleases(index: ReleaseIndex): ReleaseName[] {
   return standingEntries(index).map(({ release }) => release)
 }
 
+/** An entry that may have no status yet. */
+type Unsettled = Omit<ReleaseEntry, 'status'> & Partial<Pick<ReleaseEntry, 'status'>>
+
 /** Sets the status of each entry: the newest that was not withdrawn is current. */
-export function withStatus(index: ReleaseIndex): ReleaseIndex {
+export function withStatus(index: Omit<ReleaseIndex, 'releases'> & { releases: readonly Unsettled[] }): ReleaseIndex {
   let successor: ReleaseEntry | undefined
   const newestFirst = index.releases.toReversed().map((entry): ReleaseEntry => {
     const { status, withdrawal, dropped } = entry
@@ -89,7 +92,7 @@ export function withStatus(index: ReleaseIndex): ReleaseIndex {
       successor === undefined
         ? { ...facts, status: 'current' }
         : { ...facts, status: 'superseded', superseded_by: successor.release, ...(dropped && { dropped }) }
-    successor = entry
+    successor = changed
     return changed
   })
   return { ...index, releases: newestFirst.reverse() }
@@ -112,7 +115,7 @@ export function hashIn(entry: ReleaseEntry, table: Table): ContentHash | undefin
 type Facts = Omit<ReleaseEntry, 'hash' | 'status' | 'superseded_by' | 'withdrawal' | 'dropped'>
 
 /** What never changes of an entry: its hash, and the fields that it covers. */
-function hashedFields(entry: ReleaseEntry): Facts & Pick<ReleaseEntry, 'hash'> {
+function hashedFields(entry: Unsettled): Facts & Pick<ReleaseEntry, 'hash'> {
   const { status: _status, superseded_by: _successor, withdrawal: _why, dropped: _dropped, ...facts } = entry
   return facts
 }
@@ -121,7 +124,7 @@ function factsOf(
   manifest: Manifest,
   { manifest_sha256, salt, previous }: Pick<Facts, 'manifest_sha256' | 'salt' | 'previous'>,
 ): Facts {
-  const { release, as_of, start_date, end_date, rows, content_hash, data_version, version_rule, changes } = manifest
+  const { release, as_of, start_date, end_date, rows, content_hash, data_version, changes } = manifest
   const { weekly, monthly } = manifest.tables ?? {}
   return {
     release,
@@ -133,8 +136,7 @@ function factsOf(
     path: `releases/${release}/`,
     manifest_sha256,
     data_version,
-    version_rule,
-    changed: changes?.facts,
+    changed: changes.facts,
     ...(weekly && monthly && { tables: { weekly: weekly.content_hash, monthly: monthly.content_hash } }),
     salt,
     previous,

@@ -5,7 +5,7 @@ import { type Files, readTextIfAny, replaceFile } from '../base/files.ts'
 import { parseJson, toJson } from '../base/json.ts'
 import { ruleOf } from '../contract/disclosure.ts'
 import { type Manifest, ReleaseName } from '../contract/manifest.ts'
-import { formOfInputs, type InputsForm, type ListedInput, type Provenance } from '../contract/provenance.ts'
+import { formOfInputs, type InputsForm, type Provenance } from '../contract/provenance.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { Warning } from '../dataset/checks.ts'
 import { publishedWarnings } from '../dataset/records.ts'
@@ -17,9 +17,6 @@ const Input = z.strictObject({ sha256: z.string(), source: z.string(), file: z.s
 export type Input = z.infer<typeof Input>
 
 const Unreadable = z.strictObject({ source: z.string(), file: z.string(), documents: z.int() })
-
-/** An input of a release. If its list was published, only the name is known. */
-export type FormerInput = Pick<Input, 'sha256'> & Partial<Input>
 
 /**
  * `DATA_DIR/provenance/RELEASE.json`: the inputs of a release, of which only the Merkle root is published, and its unreadable
@@ -79,25 +76,22 @@ async function kept(dataDir: string, release: ReleaseName): Promise<Partial<z.in
   return text === undefined ? {} : parseJson(InputList, text, path, BuildError)
 }
 
-/** What is published of inputs: up to version 0.4.0 a list. */
+/** What is published of inputs. */
 export function publishedInputs(inputs: readonly Input[], form: InputsForm): Provenance['inputs'] {
-  if (form === 'list') return numbered(inputs).map(({ ordinal, sha256 }) => ({ ordinal, sha256 }))
   const merkle_root = merkleRoot(inputs.map(({ sha256 }) => sha256))
   return form === 'root' ? { merkle_root } : { count: inputs.length, merkle_root }
 }
 
-/** An input with its position in the order of the hashes. Without a file, only the published list is known. */
-export interface NumberedInput extends ListedInput, Partial<Input> {
-  sha256: string
+/** An input with its position in the order of the hashes. */
+export interface NumberedInput extends Input {
+  ordinal: number
 }
 
-export function numbered<Listed extends Pick<Input, 'sha256'>>(
-  inputs: readonly Listed[],
-): (Listed & { ordinal: number })[] {
+export function numbered(inputs: readonly Input[]): NumberedInput[] {
   return inSequence(inputs).map((input, position) => ({ ordinal: position + 1, ...input }))
 }
 
 /** By hash, so that the order of a published list reveals no name. */
-function inSequence<Listed extends Pick<Input, 'sha256'>>(inputs: readonly Listed[]): Listed[] {
+function inSequence(inputs: readonly Input[]): Input[] {
   return inputs.toSorted((a, b) => (a.sha256 < b.sha256 ? -1 : a.sha256 > b.sha256 ? 1 : 0))
 }

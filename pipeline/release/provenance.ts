@@ -8,7 +8,7 @@ import type { Manifest, ManifestDraft } from '../contract/manifest.ts'
 import { type InputsForm, Provenance, versionOfInputs } from '../contract/provenance.ts'
 import { QUALITY_FILE } from '../contract/release-files.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
-import { type Input, numbered } from './inputs.ts'
+import type { Input } from './inputs.ts'
 
 export const PROVENANCE_FILE = 'provenance.json'
 
@@ -24,7 +24,6 @@ type Told = Pick<Provenance, 'registry' | 'inputs' | 'last_credible_date'>
 
 export function provenanceOf(draft: ManifestDraft, { registry, inputs, last_credible_date }: Told): Provenance {
   const { dataset, release, as_of, version, content_hash, generator } = draft
-  const inputsVersion = versionOfInputs(inputs)
   return {
     dataset,
     release,
@@ -36,12 +35,12 @@ export function provenanceOf(draft: ManifestDraft, { registry, inputs, last_cred
     sql_sha256: hashOfSql(),
     duckdb: generator.duckdb,
     registry,
-    ...(inputsVersion && { provenance_version: inputsVersion }),
+    provenance_version: versionOfInputs(inputs),
     inputs,
   }
 }
 
-/** Undefined for releases made before there was provenance. Throws `BuildError` if the file is invalid. */
+/** Undefined for a release that was made of published rows. Throws `BuildError` if the file is invalid. */
 export async function readProvenance(folder: string, { files }: Manifest): Promise<Provenance | undefined> {
   if (!files.some(({ path }) => path === PROVENANCE_FILE)) return undefined
   const path = join(folder, PROVENANCE_FILE)
@@ -54,8 +53,7 @@ export async function verifyProvenance(folder: string, manifest: Manifest): Prom
   if (provenance === undefined) return
   const path = join(folder, PROVENANCE_FILE)
   const { code, registry, inputs, last_credible_date } = provenance
-  const inOrder = Array.isArray(inputs) ? numbered(inputs.map(({ sha256 }) => ({ sha256 }))) : inputs
-  const expected = provenanceOf(manifest, { inputs: inOrder, registry, last_credible_date })
+  const expected = provenanceOf(manifest, { inputs, registry, last_credible_date })
   const listed = { ...provenance, code: { ...code, sha256: '' }, sql_sha256: '' }
   const same = { ...expected, code: { ...expected.code, sha256: '' }, sql_sha256: '' }
   const wrong = Object.entries(same).find(
@@ -63,11 +61,7 @@ export async function verifyProvenance(folder: string, manifest: Manifest): Prom
   )
   if (wrong === undefined) return verifyLastCredibleDate(folder, last_credible_date)
   const [key, value] = wrong
-  throw new BuildError(
-    key === 'inputs'
-      ? `${path} does not list its inputs by their hashes, numbered from 1`
-      : `${path} has another ${key} than the manifest, ${JSON.stringify(value)}`,
-  )
+  throw new BuildError(`${path} has another ${key} than the manifest, ${JSON.stringify(value)}`)
 }
 
 const Rejected = z.object({ records: z.object({ rejected: z.object({ invalid_timestamp: z.int().optional() }) }) })

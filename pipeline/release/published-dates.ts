@@ -22,7 +22,7 @@ export const PublishedDate = z.strictObject({
   /** How many cells that a ranking without the rule would name joined `other`. */
   joined_cells: z.int().nonnegative(),
   rows: z.array(RankingRow.omit({ date: true })),
-  /** Absent in lists of version 0.6.0 and before, until the first build. */
+  /** Undefined for a date that was taken out. */
   split: z.strictObject({ atoms: z.array(RankingRow.omit({ date: true })), hidden: z.array(z.string()) }).optional(),
   /**
    * Set when the date was withdrawn, or when a rule began or the list was lost and only earlier releases had it: it has no

@@ -10,7 +10,7 @@ import { contentHash, joinJson, joinNdjson, writeCsv } from '../base/text.ts'
 import { GENERATOR } from '../base/version.ts'
 import { type DisclosureStatement, ruleOf } from '../contract/disclosure.ts'
 import type { Doi } from '../contract/doi.ts'
-import type { ManifestDraft } from '../contract/manifest.ts'
+import type { ManifestDraft, VersionedDraft } from '../contract/manifest.ts'
 import {
   attributionLine,
   LICENSE,
@@ -118,7 +118,7 @@ export interface TextFile {
  */
 export async function stageRelease(
   options: {
-    draft: ManifestDraft
+    draft: VersionedDraft
     rows: readonly RankingRow[]
     periods: PeriodRows | undefined
     texts: readonly TextFile[]
@@ -157,7 +157,7 @@ export async function stageRelease(
 /** Writes the rows of `out_rankings_daily` or `out_rankings_periods`. */
 export async function writeParquet(
   table: Table,
-  { draft, path }: { draft: ManifestDraft; path: string },
+  { draft, path }: { draft: VersionedDraft; path: string },
   database: Database,
   files: Files,
 ): Promise<void> {

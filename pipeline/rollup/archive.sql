@@ -16,12 +16,11 @@ CREATE OR REPLACE TEMP TABLE core_archived_inputs (
 )
 
 -- name: read
--- Tokens are text there, for Parquet has no integer of 128 bits. Parts are in it since version 3, contributors since version 4.
+-- Tokens are text there, for Parquet has no integer of 128 bits.
 INSERT INTO core_archive BY NAME
 SELECT * REPLACE (tokens::HUGEINT AS tokens) FROM read_parquet($path, hive_partitioning = false)
 
 -- name: read_inputs
--- Version 0.1.0 wrote no readings.
 INSERT INTO core_archived_inputs BY NAME
 SELECT * REPLACE (tokens::HUGEINT AS tokens) FROM read_parquet($path, hive_partitioning = false)
 

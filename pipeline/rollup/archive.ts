@@ -8,12 +8,14 @@ import { parseJson } from '../base/json.ts'
 import { type Timestamp, Timestamp as TimestampSchema } from '../contract/ranking.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 
-export const NEWER_ARCHIVE = 'a newer version of Tokenboard wrote this: build with that version'
+export const OTHER_VERSION = 'another version of Tokenboard wrote this: build with that version'
+
+/** The form of what the archive keeps, dates and files. */
+export const ARCHIVE_VERSION = 1
 
 /** `archive.json` of a part: what one `tokenboard archive` call archived. */
 const ArchivePart = z.strictObject({
-  /** Version 2 added to the inputs how they were read, version 3 to the usage the parts of the tokens, version 4 the contributors. */
-  version: z.literal([1, 2, 3, 4], { error: NEWER_ARCHIVE }),
+  version: z.literal(ARCHIVE_VERSION, { error: OTHER_VERSION }),
   before: UtcDate,
   as_of: TimestampSchema,
   /** The source at position N has the files `usage-N.parquet` and `inputs-N.parquet`. */
@@ -146,7 +148,7 @@ export class Archive {
       const described = archived.map(({ source, records }) => {
         return { name: source, from: this.unarchivedFrom(source) ?? null, records }
       })
-      const part: ArchivePart = { version: 4, before, as_of: asOf, sources: described }
+      const part: ArchivePart = { version: ARCHIVE_VERSION, before, as_of: asOf, sources: described }
       await files.write(join(folder, DESCRIPTION), `${JSON.stringify(part, undefined, 2)}\n`)
       await writeChecksums(folder, files)
     }

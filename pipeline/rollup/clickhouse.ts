@@ -36,10 +36,9 @@ import type { RollupEngine, RollupRequest } from './engine.ts'
 import type { KeptFiles } from './kept.ts'
 import { reportIds } from './notes.ts'
 import { isOutdated, withContributors, withoutContributors } from './reading.ts'
-import { takenOverClickHouseReading } from './reading-0.1.0.ts'
 import { forgetRejects, tidyRejects } from './rejects.ts'
 import { deliver, deliverContributions, reportOldCounts, resolveModels } from './result.ts'
-import { filesReadAs, noteReread, openState, takeOver } from './state.ts'
+import { noteReread, openState, takeOver } from './state.ts'
 import { forgetUnlistedSources } from './unlisted-sources.ts'
 
 export interface ClickHouseEngineOptions {
@@ -84,7 +83,7 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
         await reportSessions(database, choice.source, request)
       }
       await reportIds(database, choice.source, request)
-      await reportOldCounts(database, { source: choice.source.name, reader: 'clickhouse', sameWithIds: false }, request)
+      await reportOldCounts(database, { source: choice.source.name, reader: 'clickhouse' }, request)
       await kept.tidy()
       await tidyRejects(database, rejectsFolder, files)
     },
@@ -94,10 +93,6 @@ export function createClickHouseEngine(options: ClickHouseEngineOptions): Rollup
 /** Updates the days in the state. Nothing is deleted before ClickHouse has responded. */
 async function updateDays(request: RollupRequest, options: ClickHouseEngineOptions): Promise<void> {
   const { database, choice, reread, contributorKey } = options
-  const previous = takenOverClickHouseReading(choice)
-  if (previous !== undefined) {
-    await takeOver(database, await filesReadAs(database, previous), readingOf(choice))
-  }
   const wanted = wantedDates(options)
   checkReread(reread, wanted)
   const need = contributorsNeed(request.sources, choice)

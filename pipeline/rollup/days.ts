@@ -132,7 +132,7 @@ async function enterSums(
   )
 }
 
-/** Identifies the sums of a day, whoever contributed them. In the shape that previous versions hashed. */
+/** Identifies the sums of a day, whoever contributed them. */
 export function hashOf({ delivered, surplus, ...others }: DaySums): string {
   const sums = {
     delivered: byModel(delivered).map(([model, rows]) => {

@@ -25,7 +25,6 @@ import { decideMissing, type FileDecisions } from './file-decisions.ts'
 import { Links } from './links.ts'
 import { reportIds } from './notes.ts'
 import { isOutdated, readingOf } from './reading.ts'
-import { isSameWithIds } from './reading-0.1.0.ts'
 import { tidyRejects } from './rejects.ts'
 import { deliver, deliverContributions, reportOldCounts, reportRowsOfSums } from './result.ts'
 import { type SettleOptions, settle } from './settle.ts'
@@ -61,11 +60,7 @@ export function createDuckDbEngine(options: DuckDbEngineOptions): RollupEngine {
         await deliver(database, source, request)
         if (isMeasured) await deliverContributions(database, source, request.sources, { hasIds })
         if (readsContributor(source)) await reportSessions(database, source, request)
-        await reportOldCounts(
-          database,
-          { source: source.name, reader: source.schema, sameWithIds: isSameWithIds(source) },
-          request,
-        )
+        await reportOldCounts(database, { source: source.name, reader: source.schema }, request)
         if (isOfSums(source)) await reportRowsOfSums(database, request)
         else await reportIds(database, source, request)
       }

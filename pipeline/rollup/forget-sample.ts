@@ -1,9 +1,8 @@
 import type { Database } from '../base/database.ts'
-import { isSampleFile, SAMPLE_SOURCES, withoutCustomers } from '../raw/sample/sources.ts'
+import { isSampleFile, SAMPLE_SOURCES } from '../raw/sample/sources.ts'
 import { Source } from '../raw/sources.ts'
 import type { Archive } from './archive.ts'
 import { hasSameSettings, readingOf } from './reading.ts'
-import { SAMPLE_OF_0_1_0 } from './reading-0.1.0.ts'
 import { forgetRejects } from './rejects.ts'
 import { forgetEmptyDays, forgetFiles, listFiles, openState, type StateFile } from './state.ts'
 
@@ -12,10 +11,9 @@ export async function isStateOfSample(database: Database, archive: Archive): Pro
   await openForSample(database)
   const [main] = SAMPLE_SOURCES
   if (main === undefined) return false
-  const own = [main.entry, withoutCustomers(main.entry)].map((entry) => readingOf(Source.parse(entry)))
+  const own = readingOf(Source.parse(main.entry))
   const files = await filesOfSample(main.name, database, archive)
-  const isOwn = (reading: string) => own.some((each) => hasSameSettings(reading, each))
-  return files.length > 0 && files.every(({ reading }) => reading === SAMPLE_OF_0_1_0 || isOwn(reading))
+  return files.length > 0 && files.every(({ reading }) => hasSameSettings(reading, own))
 }
 
 /** Removes the sample's files from the state. They would otherwise be missing from real sources with the same names. */

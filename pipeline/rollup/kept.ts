@@ -8,7 +8,7 @@ import { BuildError } from '../base/errors.ts'
 import { type Files, isMissing, namesIn, readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { archiveStaging, NEWER_ARCHIVE, RESTORE } from './archive.ts'
+import { ARCHIVE_VERSION, archiveStaging, OTHER_VERSION, RESTORE } from './archive.ts'
 import {
   enterFiles,
   forgetFiles,
@@ -20,8 +20,7 @@ import {
 } from './state.ts'
 
 const KeptFile = z.strictObject({
-  /** Version 2 added the parts of the tokens, version 3 the contributors. */
-  version: z.literal([1, 2, 3], { error: NEWER_ARCHIVE }),
+  version: z.literal(ARCHIVE_VERSION, { error: OTHER_VERSION }),
   source: z.string(),
   name: z.string(),
   bytes: z.int().nonnegative(),
@@ -133,7 +132,7 @@ export class KeptFiles {
     const records = this.#recordsPath(file)
     if (await exists(records)) await this.#files.copy(records, join(staging, RECORDS))
     const description: KeptFile = {
-      version: 3,
+      version: ARCHIVE_VERSION,
       source,
       name: file.name,
       bytes: Number(file.bytes),

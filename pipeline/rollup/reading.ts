@@ -48,7 +48,7 @@ export function readingSettings(source: Source): Omit<Source, SettingsOfBuilds> 
   return settings
 }
 
-/** Whether another code version made a reading. `reader` is today's: readings of 0.1.0 do not name theirs. */
+/** Whether another code version made a reading. `reader` is today's. */
 export function isOutdated(reading: string, reader: Reader): boolean {
   const version = codeOf(reading, reader)
   return version !== versionOf(reader) && !currentVersions().has(version)

@@ -240,30 +240,21 @@ JOIN state_files USING (file_id)
 WHERE reject_reason IS NULL AND kept IS NULL AND NOT is_misdated(day_number)
 
 -- name: readings
--- How the records were read, archived ones included. Version 0.1.0 archived no readings: ''.
+-- How the records were read, archived ones included.
 SELECT reading FROM state_files WHERE source = getvariable('source')
 UNION
-SELECT coalesce(reading, '') FROM core_archived_inputs
+SELECT reading FROM core_archived_inputs
 
 -- name: old_counts
 -- Dates with public usage of which records count as a previous version read them, because the date is archived
--- (`is_archived`) or its files are missing. $same_with_ids: only records without a request_id are read differently.
+-- (`is_archived`) or its files are missing.
 WITH outdated AS (
   SELECT day_number, false AS is_archived
   FROM core_source_sums
   JOIN state_files USING (file_id)
   WHERE reject_reason IS NULL AND list_contains($readings, reading)
   UNION
-  -- The archive does not say which records had a request_id. Records without one have neither a key nor a cost there.
-  SELECT day_number, true
-  FROM core_archived_inputs
-  WHERE list_contains($readings, coalesce(reading, ''))
-    AND (
-      NOT $same_with_ids
-      OR day_number IN (
-        SELECT day_number FROM core_archive WHERE outcome IS NULL AND api_key_hash IS NULL AND cost_usd = 0 AND tokens > 0
-      )
-    )
+  SELECT day_number, true FROM core_archived_inputs WHERE list_contains($readings, reading)
 ),
 public AS (
   SELECT date FROM core_rollup WHERE source = getvariable('source')

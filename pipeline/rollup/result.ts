@@ -98,14 +98,13 @@ export async function reportRowsOfSums(database: Database, request: RollupReques
 /** Reports dates counted as a previous version read them: their files are missing, or the date is archived. */
 export async function reportOldCounts(
   database: Database,
-  { source, reader, sameWithIds }: { source: string; reader: Reader; sameWithIds: boolean },
+  { source, reader }: { source: string; reader: Reader },
   request: RollupRequest,
 ): Promise<void> {
   const all = await database.rows<{ reading: string }>('result/readings')
   const readings = all.map(({ reading }) => reading).filter((reading) => hasOldCounts(reading, reader))
   if (readings.length === 0) return
-  const parameters = { readings, same_with_ids: sameWithIds }
-  for (const row of await database.rows<{ date: UtcDate; is_archived: boolean }>('result/old_counts', parameters)) {
+  for (const row of await database.rows<{ date: UtcDate; is_archived: boolean }>('result/old_counts', { readings })) {
     request.onOldCounts({ source, ...row })
   }
 }

@@ -2,7 +2,7 @@
 -- `source` names the source that is read; days before `open_day` are archived.
 
 -- name: create_version
--- One row; none in a state that was just created or that version 0.1.0 wrote.
+-- One row; none in a state that was just created.
 CREATE TABLE IF NOT EXISTS state_version (version INTEGER)
 
 -- name: version
@@ -22,43 +22,30 @@ CREATE TABLE IF NOT EXISTS state_files (
 -- NULL. A file that is gone may have, with negative counts and the reason 'duplicate', what it repeated of others.
 -- Numbers of 128 bits are not compressed: to unpack a million of them takes DuckDB half a second.
 -- `parts`: of the tokens, those of the prompt, and of these or the completion what the product counts apart. NULL where
--- nobody says, and in what state version 2 read. `total` is the product's own sum.
+-- nobody says. `total` is the product's own sum. `contributor` is an id (macros.sql).
 CREATE TABLE IF NOT EXISTS state_sums (
   file_id INTEGER, day_number BIGINT, reject_reason VARCHAR, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR,
   is_byok BOOLEAN, records BIGINT, identified_records BIGINT, has_prompt_tokens BOOLEAN, has_completion_tokens BOOLEAN,
   tokens HUGEINT USING COMPRESSION uncompressed, cost_usd DECIMAL(38, 9) USING COMPRESSION uncompressed,
-  misread_charges BIGINT, parts_disagree VARCHAR
+  misread_charges BIGINT, parts_disagree VARCHAR,
+  parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT),
+  contributor BLOB
 );
 
--- Version 0.1.0 did not look for contradictions: files that it read have none.
-ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS parts_disagree VARCHAR;
-
-ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS
-  parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT);
-
--- Who used it, as an id (macros.sql). State version 3 did not have it.
-ALTER TABLE state_sums ADD COLUMN IF NOT EXISTS contributor BLOB;
-
--- What is to be told of how a file was read: file x kind x name. Version 0.1.0 noted nothing.
+-- What is to be told of how a file was read: file x kind x name.
 CREATE TABLE IF NOT EXISTS state_notes (
   file_id INTEGER, kind VARCHAR, name VARCHAR, records BIGINT, tokens HUGEINT
 );
 
 -- What repeated deliveries counted too much: source x UTC day x model name as written x own visibility x API key x
--- BYOK.
+-- BYOK x contributor. `reason` is duplicate, or why else they do not count; NULL for duplicates of days.
 CREATE TABLE IF NOT EXISTS state_surplus (
   source VARCHAR, day_number BIGINT, model VARCHAR, visibility VARCHAR, api_key_hash VARCHAR, is_byok BOOLEAN,
   records BIGINT, conflicting_records BIGINT, tokens HUGEINT USING COMPRESSION uncompressed,
-  cost_usd DECIMAL(38, 9) USING COMPRESSION uncompressed, misread_charges BIGINT
+  cost_usd DECIMAL(38, 9) USING COMPRESSION uncompressed, misread_charges BIGINT,
+  parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT),
+  contributor BLOB, reason VARCHAR
 );
-
-ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS
-  parts STRUCT(input HUGEINT, cache_read HUGEINT, cache_write HUGEINT, reasoning HUGEINT, audio HUGEINT, total HUGEINT);
-
-ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS contributor BLOB;
-
--- duplicate, or why else they do not count. NULL for duplicates of earlier versions and of days.
-ALTER TABLE state_surplus ADD COLUMN IF NOT EXISTS reason VARCHAR;
 
 -- A sample of the ids of a file, one of so many, and how many ids two files of different sources have in common.
 CREATE TABLE IF NOT EXISTS state_sampled_ids (file_id INTEGER, one_in INTEGER, id_hash UINTEGER);
@@ -88,22 +75,11 @@ CREATE TABLE IF NOT EXISTS state_ties (
 -- The sources that were read again because a newer version reads them differently, since the last finished build.
 CREATE TABLE IF NOT EXISTS state_rereads (source VARCHAR);
 
--- name: stop_older
--- Stops version 0.1.0, which looks for its own version here and forgets a state that has another one.
-DROP TABLE IF EXISTS state_format;
-
-CREATE VIEW state_format AS
-SELECT
-  error(
-    'a newer version of Tokenboard wrote the state in DATA_DIR/state: build with that version, or restore DATA_DIR and '
-    || 'PUBLIC_DIR from the backup that was made before the upgrade'
-  )::INTEGER AS version;
-
 -- name: set_version
 CREATE OR REPLACE TABLE state_version AS SELECT $version::INTEGER AS version
 
 -- name: version_table
--- Nothing for a new state, and for that of 0.1.0, which has no version.
+-- Nothing for a new state.
 SELECT table_name AS name FROM duckdb_tables() WHERE table_name = 'state_version'
 
 -- name: files_table

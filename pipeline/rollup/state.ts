@@ -2,8 +2,8 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import type { InputFile } from '../raw/files/find.ts'
 
-/** Raise this when the tables of the state change, and let `state/create` upgrade old ones. 0.1.0 has version 1. */
-const STATE_VERSION = 4
+/** The form of the state. */
+const STATE_VERSION = 1
 
 export interface StateFile {
   file_id: number
@@ -32,39 +32,28 @@ export interface HashedFile extends InputFile {
   reading: string
 }
 
-/** Creates the tables of the state or upgrades them. Throws `BuildError` if a newer version wrote it. */
+/** Creates the tables of the state. Throws `BuildError` if another version wrote it. */
 export async function openState(database: Database): Promise<void> {
   await database.run('state/create_version')
   const [known] = await database.rows<{ version: number }>('state/version')
-  if (known !== undefined && known.version > STATE_VERSION) {
+  if (known !== undefined && known.version !== STATE_VERSION) {
     throw new BuildError(
-      `a newer version of Tokenboard wrote the state in DATA_DIR/state: it is state version ${known.version}, and this program ` +
-        `knows ${STATE_VERSION}. Build with the newer version, or restore DATA_DIR and PUBLIC_DIR from the backup that was made ` +
-        'before the upgrade',
+      `another version of Tokenboard wrote the state in DATA_DIR/state: it is state version ${known.version}, and this program ` +
+        `knows ${STATE_VERSION}. Build with that version, or move DATA_DIR/state elsewhere, and all raw files are read again`,
     )
   }
   await database.script('state/create')
-  if (known?.version === STATE_VERSION) return
-  await database.transaction(async () => {
-    if (known === undefined) await database.script('state/stop_older')
-    await database.run('state/set_version', { version: STATE_VERSION })
-  })
+  if (known === undefined) await database.run('state/set_version', { version: STATE_VERSION })
 }
 
 /**
- * A hash of the files that the state knows and of its version; undefined for a new state, and for one of 0.1.0, which has
- * no version. All else in it follows from them.
+ * A hash of the files that the state knows and of its version; undefined for a new state. All else in it follows from them.
  */
 export async function fingerprint(database: Database): Promise<string | undefined> {
   const versions = await database.rows<{ name: string }>('state/version_table')
   if (versions.length === 0) return undefined
   const [state] = await database.rows<{ fingerprint: string }>('state/fingerprint')
   return state?.fingerprint
-}
-
-/** The files or days of the selected source that were read in a certain way. */
-export async function filesReadAs(database: Database, reading: string): Promise<StateFile[]> {
-  return (await listFiles(database)).filter((file) => file.reading === reading)
 }
 
 export async function takeOver(
@@ -76,13 +65,13 @@ export async function takeOver(
   await database.run('state/take_over', { file_ids: files.map(({ file_id }) => `${file_id}`), reading })
 }
 
-/** Notes that the selected source was read again because this version reads it differently. */
 /** About how many rows the sums of all files are. */
 export async function countSums(database: Database): Promise<bigint> {
   const [counted] = await database.rows<{ rows: bigint }>('state/count_sums')
   return counted?.rows ?? 0n
 }
 
+/** Notes that the selected source was read again because this version reads it differently. */
 export async function noteReread(database: Database): Promise<void> {
   await database.run('state/note_reread')
 }

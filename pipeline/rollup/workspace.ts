@@ -11,6 +11,7 @@ import { Secret } from '../base/secret.ts'
 import { publishedFolders } from '../release/index.ts'
 import { borrowKey, keepKey } from '../release/input-names.ts'
 import { archiveStaging } from './archive.ts'
+import { checkForms } from './forms.ts'
 import { STATE_FILE } from './state-file.ts'
 
 export interface Workspace {
@@ -42,6 +43,7 @@ export async function withWorkspace<Result>(
   const { files } = effects
   const { keyPath, secretPath, ...folders } = placesOf(config)
   const { publicDir, stateDir } = folders
+  await checkForms(config, files)
   await files.makeFolder(publicDir)
   await files.makeFolder(stateDir)
   const folder = join(stateDir, 'tmp')
@@ -84,6 +86,7 @@ export async function withScratch<Result>(
   { knowsNothing = false } = {},
 ): Promise<Result> {
   const { keyPath, secretPath, ...real } = placesOf(config)
+  await checkForms(config)
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-scratch-'))
   try {
     const [stateDir, keptDir] = [join(folder, 'state'), join(folder, 'kept')]

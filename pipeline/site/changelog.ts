@@ -94,7 +94,7 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts:
     const before = index.releases[(position.get(entry.release) ?? 0) - 1]
     const { data_version = '', withdrawal, end_date, rows } = entry
     return [
-      html`${releaseLink(entry, facts, path)}${doiLink(doiOf(facts.dois, entry.release))}`,
+      html`${releaseLink(entry, path)}${doiLink(doiOf(facts.dois, entry.release))}`,
       data_version,
       withdrawal === undefined
         ? whatChanged(entry, before, restated.get(entry.release))
@@ -122,8 +122,7 @@ function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined, rest
     // Not worth saying: each new day makes an older one final.
     day_status: days > 0 ? '' : 'other days are final',
     publisher: 'publisher or title',
-    schema:
-      entry.tables !== undefined && before.tables === undefined ? 'weeks and months were added' : 'format of the rows',
+    schema: 'format of the rows',
     version: 'format of the dataset',
     synthetic: 'another kind of data: synthetic or real',
     disclosure: 'how customers are protected',
@@ -133,15 +132,12 @@ function whatChanged(entry: ReleaseEntry, before: ReleaseEntry | undefined, rest
   return differing.flatMap(([, text]) => (text === '' ? [] : text)).join('; ')
 }
 
-function whichRows(
-  { data_version, version_rule, changed = [] }: ReleaseEntry,
-  restated: Restatement | undefined,
-): string {
-  const isMajor = data_version?.endsWith('.0.0') ?? true
-  if (version_rule === undefined || isSchemaChange(changed)) return isMajor ? 'published rows changed' : ''
+function whichRows({ data_version, changed = [] }: ReleaseEntry, restated: Restatement | undefined): string {
+  const isMajor = data_version.endsWith('.0.0')
+  if (isSchemaChange(changed)) return isMajor ? 'published rows changed' : ''
   if (restated?.dates.length === 0) return changed.includes('end_date') ? '' : 'provisional days changed'
   if (isMajor) return 'final days changed'
-  return data_version?.endsWith('.0') === true ? '' : 'provisional days changed'
+  return data_version.endsWith('.0') ? '' : 'provisional days changed'
 }
 
 /** Provisional weeks and months are worth saying if no day tells of them. */
@@ -165,7 +161,7 @@ function restatementList(restatements: readonly Restatement[], facts: SiteFacts,
     const { release, as_of } = restatement
     const entry = entries.get(release)
     return html`<li id="${restatement.id}">${whatWasRestated(restatement)}${reasonSentences(restatement)}
-<span class="quiet">${as_of.slice(0, 10)}, release ${entry === undefined ? release : releaseLink(entry, facts, path)}</span></li>\n`
+<span class="quiet">${as_of.slice(0, 10)}, release ${entry === undefined ? release : releaseLink(entry, path)}</span></li>\n`
   })
   return html`<ul class="restatements">
 ${items}</ul>

@@ -29,7 +29,7 @@ export function renderCrawlerFiles(facts: CrawledFacts, pages: readonly Page[]):
   ]
 }
 
-type CrawledFacts = Pick<SiteFacts, 'manifest' | 'index' | 'paged'>
+type CrawledFacts = Pick<SiteFacts, 'manifest' | 'index'>
 
 /** The limit of sitemaps.org for one file. */
 const URLS_LISTED = 50_000
@@ -50,9 +50,8 @@ ${urls.join('')}</urlset>
 `
 }
 
-function releasePages({ index, paged }: CrawledFacts): { path: string; as_of: string }[] {
+function releasePages({ index }: CrawledFacts): { path: string; as_of: string }[] {
   return standingEntries(index)
-    .filter(({ release }) => paged.has(release))
     .map(({ path, as_of }) => ({ path: `${DATASET_PATH}/${path}`, as_of }))
     .toReversed()
 }

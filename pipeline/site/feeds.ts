@@ -61,10 +61,9 @@ function itemsOf(
   entry: ReleaseEntry,
   { isFirst, restatement }: { isFirst: boolean; restatement: Restatement | undefined },
 ): Item[] {
-  const { release, as_of, data_version, changed = [], status } = entry
+  const { release, as_of, data_version, changed = [] } = entry
   const changelog = `changelog/${as_of.slice(0, 4)}.html`
-  // The releases of version 0.1.0 have no page and no data version.
-  const page = data_version === undefined && status !== 'withdrawn' ? changelog : `${DATASET_PATH}/${entry.path}`
+  const page = `${DATASET_PATH}/${entry.path}`
   const item = (category: Category, title: string, text: string, url: string): Item => ({
     id: tag(publisher, category === 'release' ? release : `${release}/${category}`),
     category,
@@ -74,14 +73,7 @@ function itemsOf(
     url: siteUrl(publisher, url),
   })
   const about = isFirst ? [] : changed
-  const items = [
-    item(
-      'release',
-      `Release ${release}${data_version === undefined ? '' : `, version ${data_version}`}`,
-      describe(entry),
-      page,
-    ),
-  ]
+  const items = [item('release', `Release ${release}, version ${data_version}`, describe(entry), page)]
   if (restatement !== undefined) {
     const { id, dates, periods, reason, note } = restatement
     const text = `${describeRestatement(restatement)} Reason: ${reason}.${note === null ? '' : ` ${note}`}`

@@ -65,7 +65,7 @@ const NEWEST_DAYS = 7
 
 function currentLink(facts: SiteFacts): Html {
   const current = facts.index.releases.find(({ status }) => status === 'current')
-  return current === undefined ? html`${facts.dataset.release}` : releaseLink(current, facts, LISTING_PATH)
+  return current === undefined ? html`${facts.dataset.release}` : releaseLink(current, LISTING_PATH)
 }
 
 function item(name: Html, about: Html | string): Html {
@@ -110,7 +110,7 @@ function wholeDataset({ dois }: SiteFacts): [path: string, about: string][] {
 function releaseTable(facts: SiteFacts): Html {
   const newestFirst = facts.index.releases.toReversed().slice(0, RELEASES_SHOWN)
   const rows = newestFirst.map((entry) => [
-    releaseLink(entry, facts, LISTING_PATH),
+    releaseLink(entry, LISTING_PATH),
     statusOf(entry),
     html`${dateElement(entry.start_date)} to ${dateElement(entry.end_date)}`,
     formatInteger(entry.rows),

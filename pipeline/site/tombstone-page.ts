@@ -51,10 +51,10 @@ function inItsPlace(facts: SiteFacts, entry: ReleaseEntry, path: string): Html {
   const successor = successorOf(entry, facts.index)
   if (successor === undefined || current === undefined) return html``
   const newest = successor === current ? html`, which is the current release` : html``
-  const further = successor === current ? html`` : html` The current release is ${releaseLink(current, facts, path)}.`
+  const further = successor === current ? html`` : html` The current release is ${releaseLink(current, path)}.`
   return html`<section aria-labelledby="instead">
 <h2 id="instead">What to use instead</h2>
-<p>Use release ${releaseLink(successor, facts, path)}${newest}. Cite it in place of ${entry.release}.${further}</p>
+<p>Use release ${releaseLink(successor, path)}${newest}. Cite it in place of ${entry.release}.${further}</p>
 ${differences(entry, successor)}</section>
 `
 }

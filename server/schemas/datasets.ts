@@ -68,9 +68,7 @@ export type DatasetTable = z.infer<typeof DatasetTable>
 export const DatasetInfo = z
   .object({
     ...DatasetSummary.shape,
-    data_version: data_version.unwrap().nullable().meta({
-      description: 'MAJOR.MINOR.PATCH of the data. null for releases made before there were versions.',
-    }),
+    data_version: data_version.meta({ description: 'MAJOR.MINOR.PATCH of the data.' }),
     content_hash,
     provisional_from: provisional_from.meta({ description: 'Rows of this date and later ones may still change.' }),
     publisher: z.object({ name: z.string(), url: z.url(), contact: z.string() }),

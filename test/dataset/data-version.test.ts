@@ -9,7 +9,7 @@ import { nextVersion } from '../../pipeline/dataset/data-version.ts'
 import { copyWorkspace, createWorkspace, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
 import { tries } from '../support/property.ts'
 import { release, type Use, verifyFolder } from '../support/releases.ts'
-import { editManifest, madeBy010, relistReleases } from '../support/reseal.ts'
+import { editManifest, relistReleases } from '../support/reseal.ts'
 import { indexOf, releaseEntry } from '../support/site.ts'
 
 /** A release of one model: its tokens by date. */
@@ -32,21 +32,20 @@ function endOf(release: Told): UtcDate {
 }
 
 /** The versions that the program gives, release by release; a withdrawn one is withdrawn before the next is made. */
-function versionsOf(history: readonly Told[], rule: { version_rule?: 2 } = { version_rule: 2 }): string[] {
+function versionsOf(history: readonly Told[]): string[] {
   const entries: ReturnType<typeof releaseEntry>[] = []
   for (const [position, release] of history.entries()) {
     const standing = history.slice(0, position).findLastIndex(({ isWithdrawn = false }) => !isWithdrawn)
     const before = history[standing]
     const data_version = nextVersion(indexOf(entries), entries[standing], {
-      version_rule: rule.version_rule,
       facts: release.isSchemaNew === true ? ['schema'] : ['content_hash'],
       changes: { daily: changeLog(before === undefined ? [] : rowsOf(before), rowsOf(release)) },
     })
     const as_of = `${release.asOf}T01:00:00Z`
     const name = as_of.replaceAll(/[-:]/g, '')
-    entries.push(releaseEntry(endOf(release), { as_of, release: name, data_version, ...rule }))
+    entries.push(releaseEntry(endOf(release), { as_of, release: name, data_version }))
   }
-  return entries.map(({ data_version = '' }) => data_version)
+  return entries.map(({ data_version }) => data_version)
 }
 
 /** What a release calls a date, in the words of the rule. */
@@ -180,23 +179,17 @@ describe('the data_version', () => {
     ['2.0.0', 'a final month', 'monthly', '2025-02-01'],
     ['1.0.1', 'a provisional month', 'monthly', '2025-03-01'],
   ] as const)('is %s after 1.0.0 when %s changes without a day', (version, _what, table, date) => {
-    const previous = releaseEntry('2025-03-18', { as_of: '2025-03-19T00:12:00Z', version_rule: 2 })
+    const previous = releaseEntry('2025-03-18', { as_of: '2025-03-19T00:12:00Z' })
     const tokens = { model_permaslug: 'a', tokens_before: '5', tokens_after: '6', days_before: '7', days_after: '7' }
     const changes = { daily: [], [table]: [{ op: 'update', date, ...tokens }] }
     const facts = [`${table}_content_hash`]
-    expect(nextVersion(indexOf([previous]), previous, { version_rule: 2, facts, changes })).toBe(version)
+    expect(nextVersion(indexOf([previous]), previous, { facts, changes })).toBe(version)
   })
 
   it('compares with the release that was current, and continues from the newest version, withdrawn or not', () => {
     const wrong: Told = { asOf: '2025-03-11', tokens: { '2025-03-02': 9 }, isWithdrawn: true }
     const right: Told = { asOf: '2025-03-11', tokens: { ...first.tokens, '2025-03-10': 1 } }
     expect(versionsOf([first, wrong, right])).toEqual(['1.0.0', '2.0.0', '2.1.0'])
-  })
-
-  it('by the rule of 0.1.0 is MAJOR for any changed date that the previous release covered', () => {
-    const late: Told = { asOf: '2025-03-11', tokens: { ...first.tokens, '2025-03-09': 6, '2025-03-10': 1 } }
-    expect(versionsOf([first, late], {})).toEqual(['1.0.0', '2.0.0'])
-    expect(versionsOf([first, { ...first, asOf: '2025-03-13' }], {})).toEqual(['1.0.0', '1.0.1'])
   })
 })
 
@@ -240,17 +233,9 @@ describe('verify', () => {
     await expect(verifyFolder(workspace.publicDir)).rejects.toThrow(`the data_version of ${THIRD} is 2.0.0`)
   })
 
-  it('names a release by the rule of 0.1.0 that follows one by the new rule', async () => {
-    const workspace = await copyWorkspace(original)
-    await madeBy010(workspace, THIRD, '2.0.0')
-    await relistReleases(workspace)
-    const message = `${THIRD} has no version_rule, but a release before it has one`
-    await expect(verifyFolder(workspace.publicDir)).rejects.toThrow(message)
-  })
-
   it('names a release that claims another schema without having one', async () => {
     const publicDir = await edited(THIRD, ({ changes, ...manifest }) => {
-      return { ...manifest, data_version: '2.0.0', changes: changes && { ...changes, facts: ['schema'] } }
+      return { ...manifest, data_version: '2.0.0', changes: { ...changes, facts: ['schema'] } }
     })
     await expect(verifyFolder(publicDir)).rejects.toThrow(`${THIRD} says that its schema is another, but it is not`)
   })

@@ -1,7 +1,7 @@
 /** Synthetic and real releases never share a chain, wherever a build stops; the case new-chain tells the story. */
 import { cp, readdir, readFile, readlink, rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { BuildEvent, Effects } from '../../pipeline/base/effects.ts'
 import { type Files, realFiles } from '../../pipeline/base/files.ts'
@@ -31,15 +31,6 @@ import { verifyFolder } from '../support/releases.ts'
 import { useSmallSample } from '../support/small-sample.ts'
 
 useSmallSample()
-
-/** Whether builds put real releases behind synthetic ones, as version 0.1.0 did. */
-const version010 = vi.hoisted(() => ({ isOn: false }))
-vi.mock('../../pipeline/release/chain.ts', async (original) => {
-  const module = await original<typeof import('../../pipeline/release/chain.ts')>()
-  const chooseChain: typeof module.chooseChain = (kind, index, asked) =>
-    version010.isOn ? { index, replaced: [] } : module.chooseChain(kind, index, asked)
-  return { ...module, chooseChain }
-})
 
 const SAMPLE_AS_OF = '2025-03-10T12:00:00Z'
 /** Nothing says that one's own logs are newer than the sample. */
@@ -230,49 +221,6 @@ describe.each(FOLDERS)('where %s below the public folder is a link', (folder) =>
       expect(await published({ publicDir: summary.new_chain?.kept_in ?? '' })).toEqual(before)
       expect(await readlink(link)).toBe(elsewhere)
       await verifyFolder(workspace.publicDir)
-    }))
-})
-
-/** A folder in which version 0.1.0 let a real release follow the sample. */
-async function makeMixed(workspace: Workspace): Promise<void> {
-  version010.isOn = true
-  try {
-    await run(workspace, '2025-03-10T13:00:00Z')
-  } finally {
-    version010.isOn = false
-  }
-}
-
-describe('a chain in which version 0.1.0 mixed synthetic and real releases', () => {
-  it('continues a mixed chain, and each build says that --new-chain starts a real one', () =>
-    withSample(async (workspace) => {
-      await makeMixed(workspace)
-      const { summary, notices } = await run(workspace, '2025-03-10T14:00:00Z')
-      expect(summary.outcome).toBe('unchanged')
-      expect(notices).toEqual([
-        `${workspace.publicDir} holds synthetic and real releases in one chain, as version 0.1.0 made it: this build continues it; make build ARGS=--new-chain starts a chain of real releases alone`,
-      ])
-      await writeOwnLogs(workspace, 7)
-      expect((await run(workspace, '2025-03-10T15:00:00Z')).notices).toEqual(notices)
-      expect((await readIndex(workspace)).releases).toHaveLength(4)
-      await verifyFolder(workspace.publicDir)
-    }))
-
-  it('refuses more synthetic releases in a mixed chain', () =>
-    withSample(async (workspace) => {
-      await makeMixed(workspace)
-      await expect(run(workspace, '2025-03-12T12:00:00Z', SAMPLE_BUILD)).rejects.toThrow('holds real releases')
-    }))
-
-  it('replaces a mixed chain with --new-chain, and keeps a copy of it', () =>
-    withSample(async (workspace) => {
-      await makeMixed(workspace)
-      const before = await published(workspace)
-      await run(workspace, EARLIER, { newChain: true })
-      expect(await published(workspace)).toEqual(alone)
-      const kept = join(workspace.dataDir, 'previous-chains/20250310T130000Z')
-      expect(await published({ publicDir: kept })).toEqual(before)
-      expect((await run(workspace, '2025-03-10T14:00:00Z')).notices).toEqual([])
     }))
 })
 

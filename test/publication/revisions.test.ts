@@ -1,11 +1,9 @@
 /** Revisions of days and the coverage that lists them, where cases do not show it: what was changed, and equal bytes. */
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { toJson } from '../../pipeline/base/json.ts'
-import { fromDatasetStart } from '../../pipeline/dataset/coverage.ts'
 import { buildIn, datasetFolder, newWorkspace, snapshotTree, type Workspace } from '../support/pipeline.ts'
-import { release, type Use, verifyFolder } from '../support/releases.ts'
+import { release, type Use } from '../support/releases.ts'
 
 const FIRST: Use[] = [
   ['2025-02-28', 1],
@@ -19,13 +17,6 @@ async function built(...deliveries: Use[][]): Promise<Workspace> {
   for (const [hour, uses] of deliveries.entries()) await release(workspace, uses, `2025-03-10T1${hour}:00:00Z`)
   return workspace
 }
-
-it('verify names a coverage.json that begins before the first date, unless version 0.1.0 wrote it', async () => {
-  const workspace = await built(FIRST)
-  const path = join(datasetFolder(workspace), 'coverage.json')
-  await writeFile(path, toJson(fromDatasetStart(JSON.parse(await readFile(path, 'utf8')))))
-  await expect(verifyFolder(workspace.publicDir)).rejects.toThrow(/coverage\.json says of 2025-01-01/)
-})
 
 it('a build without coverage.json stops at a revision that holds other rows', async () => {
   const workspace = await built(FIRST)

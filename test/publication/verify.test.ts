@@ -7,9 +7,7 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { toJson } from '../../pipeline/base/json.ts'
-import { GENERATOR } from '../../pipeline/base/version.ts'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
-import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
 import { appendRelease } from '../../pipeline/release/index.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { readCoverage, readIndex } from '../support/history.ts'
@@ -75,7 +73,6 @@ describe('verify', () => {
       files: releases + days + months + history,
       latest: SECOND,
       not_verified: [],
-      outdated_pages: [],
       signature: expect.objectContaining({ signed_by: null, unsigned_releases: 2 }),
     })
   })
@@ -116,25 +113,6 @@ describe('verify', () => {
       toJson({ ...JSON.parse(text), releases: JSON.parse(text).releases.slice(1) }),
     )
     await expectNamed(workspace, `chain of releases is broken at ${SECOND}`)
-  })
-
-  it('names pages of another version as outdated, and verifies the rest', async () => {
-    const workspace = await copyWorkspace(original)
-    const provenance = await readFile(join(folderOf(workspace), 'provenance.json'), 'utf8')
-    const older = provenance.replace(`"version": "${GENERATOR.version}"`, '"version": "0.0.1"')
-    const withOtherSchema = ({ tables, ...rest }: Manifest): Manifest => {
-      return { ...rest, tables: tables && { ...tables, schema: { type: 'object' } } }
-    }
-    await editManifest(workspace, FIRST, withOtherSchema)
-    await replaceInRelease(folderOf(workspace), 'provenance.json', older, (manifest) => {
-      return { ...withOtherSchema(manifest), generator: { ...manifest.generator, version: '0.0.1' } }
-    })
-    await relistReleases(workspace)
-    for (const path of Object.values(HISTORY_PATHS)) await rm(join(workspace.publicDir, path))
-    await change(workspace, 'models.html', (text) => `${text} `)
-    expect((await verifyFolder(workspace.publicDir)).outdated_pages).toContain('models.html')
-    await change(workspace, 'api/v1/datasets/rankings-daily.json', (text) => `${text} `)
-    await expectNamed(workspace, 'rankings-daily.json')
   })
 })
 

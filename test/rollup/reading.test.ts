@@ -8,7 +8,6 @@ import type { ClickHouseChoice } from '../../pipeline/raw/engine.ts'
 import { Source } from '../../pipeline/raw/sources.ts'
 import { readingOf as readingOfDays } from '../../pipeline/rollup/clickhouse-day.ts'
 import { hasOldCounts, isOutdated, readingOf } from '../../pipeline/rollup/reading.ts'
-import { takenOverClickHouseReading } from '../../pipeline/rollup/reading-0.1.0.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { REPOSITORY } from '../support/pipeline.ts'
 
@@ -82,21 +81,7 @@ async function copyWithOtherComments(): Promise<string> {
   return folder
 }
 
-// Version 0.1.0 gave these names on a checkout of its own, commit 9e74390.
-describe('a reading of version 0.1.0', () => {
-  it('is taken over by its query for ClickHouse', () => {
-    expect(takenOverClickHouseReading(CLICKHOUSE)).toBe('83c17da4373e2e9d')
-    expect(takenOverClickHouseReading(CLUSTER)).toBe('574f937eb51e8596')
-  })
-
-  it('is read again, and has old counts only if its schema has another number', () => {
-    expect(isOutdated('fc4ae338b944aca1', 'canonical')).toBe(true)
-    expect(hasOldCounts('fc4ae338b944aca1', 'canonical')).toBe(false)
-    expect(hasOldCounts('fc4ae338b944aca1', 'helicone-requests')).toBe(true)
-  })
-})
-
-describe('a reading of version 0.4.0', () => {
+describe('a reading of another version', () => {
   const reading = readingOf(source()).replace(/^canonical-\d+\./, 'canonical-1.')
 
   it('is read again, and keeps the counts of what is missing without a question', () => {

@@ -6,7 +6,6 @@ import type { SiteFacts } from '../../pipeline/site/facts.ts'
 import { renderFeeds } from '../../pipeline/site/feeds.ts'
 import { indexOf, releaseEntry, rankingRow as row, siteFacts, tableRows, textOf } from '../support/site.ts'
 
-const TABLES = { weekly: `sha256:${'1'.repeat(64)}`, monthly: `sha256:${'2'.repeat(64)}` }
 
 function factsOf(releases = [releaseEntry('2025-12-28')]): SiteFacts {
   return siteFacts([row('2025-12-31', 'acme/one', 5)], { index: indexOf(releases) })
@@ -18,27 +17,20 @@ describe('the changelog', () => {
     [{ changed: ['publisher', 'schema'], end_date: '2025-12-28' }, 'publisher or title; format of the rows'],
     [
       { changed: ['end_date', 'content_hash'], end_date: '2025-12-26', data_version: '2.0.0' },
-      '2 days less; published rows changed',
+      '2 days less; final days changed',
     ],
     [{ changed: undefined, end_date: '2025-12-28' }, ''],
-    [{ changed: ['content_hash'], end_date: '2025-12-28', version_rule: 2 as const }, 'provisional days changed'],
-    [{ changed: ['content_hash', 'end_date'], data_version: '1.1.0', version_rule: 2 as const }, '1 day more'],
+    [{ changed: ['content_hash'], end_date: '2025-12-28' }, 'provisional days changed'],
+    [{ changed: ['content_hash', 'end_date'], data_version: '1.1.0' }, '1 day more'],
+    [{ changed: ['content_hash', 'end_date'], data_version: '2.0.0' }, '1 day more; final days changed'],
     [
-      { changed: ['content_hash', 'end_date'], data_version: '2.0.0', version_rule: 2 as const },
-      '1 day more; final days changed',
-    ],
-    [
-      { changed: ['content_hash', 'schema'], end_date: '2025-12-28', data_version: '2.0.0', version_rule: 2 as const },
+      { changed: ['content_hash', 'schema'], end_date: '2025-12-28', data_version: '2.0.0' },
       'published rows changed; format of the rows',
     ],
     [{ changed: ['weekly_content_hash'], end_date: '2025-12-28' }, 'provisional weeks changed'],
     [
       { changed: ['content_hash', 'weekly_content_hash'], end_date: '2025-12-28', data_version: '2.0.0' },
-      'published rows changed',
-    ],
-    [
-      { changed: ['schema', 'weekly_content_hash'], end_date: '2025-12-28', tables: TABLES },
-      'weeks and months were added',
+      'final days changed',
     ],
   ])('describes a release with %o as %j', (changes, text) => {
     const releases = [releaseEntry('2025-12-28'), { ...releaseEntry('2025-12-29'), data_version: '1.0.1', ...changes }]

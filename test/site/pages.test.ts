@@ -78,10 +78,10 @@ const RELEASES = [
   releaseEntry('2025-12-31', { data_version: '2.0.0', rows: 1_203, status: 'current' }),
 ]
 
-/** A restatement of tokens and one of whole days; the oldest release is from before there were pages of releases. */
+/** A restatement of tokens and one of whole days. */
 function changelog() {
-  const [first, , , last] = RELEASES
-  if (first === undefined || last === undefined) throw new Error('there are four releases')
+  const [, , , last] = RELEASES
+  if (last === undefined) throw new Error('there are four releases')
   const dates = ['2025-12-01', '2025-12-04'].flatMap((date) => restatementOn(date, last).dates)
   const sums = { rows_before: 0, rows_after: 102, tokens_before: '0', tokens_after: '2000' }
   const restatements = [
@@ -89,8 +89,7 @@ function changelog() {
     restatementOn('2025-12-01', last, { ...sums, dates, id: 'restatement-of-days' }),
   ]
   const facts = siteFacts([row('2025-12-31', 'acme/one', 5)], { restatements, index: indexOf(RELEASES) })
-  const paged = new Set([...facts.paged].filter((name) => name !== first.release))
-  return changelogPages({ ...facts, paged })
+  return changelogPages(facts)
 }
 
 const HOSTILE = `'; DROP TABLE rankings; --</script><script>alert(1)</script>"😀&amp;`

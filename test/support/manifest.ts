@@ -18,6 +18,9 @@ export const PUBLISHER: Publisher = {
 
 const AS_OF = '2026-11-20T00:12:00Z'
 
+/** Those of a first release. */
+export const FIRST_CHANGES: Manifest['changes'] = { previous: null, facts: [], reason: 'unspecified', note: null }
+
 function tableOf(start_date: string, end_date: string, rows: number): TableFacts {
   return { start_date, end_date, rows, content_hash: `sha256:${'cd'.repeat(32)}` }
 }
@@ -64,7 +67,8 @@ export function manifestOf(changes: Partial<Manifest> = {}): Manifest {
       file('quality.json', 'application/json', '7'),
       file('croissant.json', 'application/ld+json', '8'),
     ],
-    generator: { name: 'tokenboard', version: '0.3.0', duckdb: 'v1.5.5' },
+    changes: FIRST_CHANGES,
+    generator: { name: 'tokenboard', version: '1.0.0', duckdb: 'v1.5.5' },
     ...changes,
   }
 }

@@ -89,7 +89,9 @@ export async function publish(publicDir: string, rows: Row[], options: PublishOp
       sha256: hash('sha256', bytes),
       ...(length !== undefined && { rows: length }),
     })),
-    generator: { name: 'tokenboard', version: '0.0.0', duckdb: '0.0.0' },
+    data_version: '1.0.0',
+    changes: { previous: null, facts: [], reason: 'unspecified', note: null },
+    generator: { name: 'tokenboard', version: '1.0.0', duckdb: '0.0.0' },
   }
   options.spoilManifest?.(manifest)
   await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest))

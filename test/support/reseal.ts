@@ -1,15 +1,11 @@
 /** Releases that were changed by somebody who knows how they are proved. */
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toChecksums } from '../../pipeline/base/checksums.ts'
 import { toJson } from '../../pipeline/base/json.ts'
-import { Coverage, Restatements } from '../../pipeline/contract/ledger.ts'
-import { Manifest, ReleaseIndex, type Resource } from '../../pipeline/contract/manifest.ts'
-import { describeDataset } from '../../pipeline/release/documents/describe.ts'
-import { renderDocuments } from '../../pipeline/release/documents/documents.ts'
+import { Manifest, ReleaseIndex } from '../../pipeline/contract/manifest.ts'
 import { appendEvents, missingEvents, NO_EVENTS } from '../../pipeline/release/events.ts'
 import { appendRelease } from '../../pipeline/release/index.ts'
-import type { TextFile } from '../../pipeline/release/stage.ts'
 import { readManifest } from '../../pipeline/release/verify.ts'
 import { datasetFolder, sha256, type Workspace } from './pipeline.ts'
 
@@ -79,51 +75,4 @@ export async function editManifest(
 ): Promise<void> {
   const folder = join(datasetFolder(workspace), 'releases', release)
   await replaceInRelease(folder, 'changes.csv', await readFile(join(folder, 'changes.csv')), edit)
-}
-
-/** Documents that came with 0.13.0. */
-const NEWER = ['LICENSE']
-
-/** Makes a release one of 0.6.0, which had no tables of weeks and months, and fewer documents. The next build makes what follows from it. */
-export async function madeBy060(workspace: Workspace, release: string): Promise<void> {
-  const folder = join(datasetFolder(workspace), 'releases', release)
-  const { tables: _tables, files, changes, ...rest } = await readManifest(folder)
-  const facts = changes?.facts.filter((fact) => !isOfPeriods(fact)) ?? []
-  const manifest = { ...rest, ...(changes && { changes: { ...changes, facts } }) }
-  const isNewer = (path: string) => isOfPeriods(path) || NEWER.includes(path)
-  for (const { path } of files) if (isNewer(path)) await rm(join(folder, path))
-  const kept = files.filter(({ path }) => !isNewer(path) && path !== 'index.html')
-  const all = renderDocuments(describeDataset({ ...manifest, files: kept }))
-  const documents = all.filter(({ path }) => !NEWER.includes(path))
-  const names = new Set(documents.map(({ path }) => path))
-  const described = kept.filter(({ path }) => !names.has(path))
-  const write = async ({ path, media_type, text }: TextFile): Promise<Resource> => {
-    await writeFile(join(folder, path), text)
-    return { path, media_type, bytes: Buffer.byteLength(text), sha256: sha256(text) }
-  }
-  const listed = [...described, ...(await Promise.all(documents.map(write)))]
-  await sealRelease(folder, { ...manifest, files: listed })
-  await rm(join(folder, 'index.html'))
-  await editBeside(workspace, 'coverage.json', (json) => {
-    const { weekly: _weekly, monthly: _monthly, ...coverage } = Coverage.parse(json)
-    return coverage
-  })
-  await editBeside(workspace, 'restatements.json', (json) => {
-    const { restatements, ...dataset } = Restatements.parse(json)
-    return { ...dataset, restatements: restatements.map(({ periods: _periods, ...each }) => each) }
-  })
-}
-
-async function editBeside(workspace: Workspace, name: string, edit: (json: unknown) => unknown): Promise<void> {
-  const path = join(datasetFolder(workspace), name)
-  await writeFile(path, toJson(edit(JSON.parse(await readFile(path, 'utf8')))))
-}
-
-function isOfPeriods(name: string): boolean {
-  return /weekly|monthly/.test(name)
-}
-
-/** Makes a release one of 0.1.0: the same files with the version of that time. */
-export function madeBy010(workspace: Workspace, release: string, data_version: string): Promise<void> {
-  return editManifest(workspace, release, ({ version_rule: _rule, ...manifest }) => ({ ...manifest, data_version }))
 }

@@ -31,7 +31,6 @@ export function siteFacts(
     periods: undefined,
     models: modelFacts({ rows, periods: undefined }),
     index,
-    paged: new Set(index.releases.map(({ release }) => release)),
     coverage: coverageOf(rows, whole),
     restatements: [],
     dois: undefined,

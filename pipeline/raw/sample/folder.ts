@@ -5,16 +5,12 @@ import { readTextIfAny } from '../../base/files.ts'
 
 export const MAKE_FILE = 'sample.json'
 
-/** The records of version 1 name no customer. */
-export const SAMPLE_VERSION = 2
-export type SampleVersion = 1 | typeof SAMPLE_VERSION
-
 /** The parameters of a sample. All its files must share them. */
 export const Make = z.object({
   synthetic: z.literal(true),
   seed: z.int(),
   requests_per_day: z.number(),
-  version: z.literal(SAMPLE_VERSION).optional(),
+  version: z.literal(2),
 })
 export type Make = z.infer<typeof Make>
 

@@ -1,5 +1,4 @@
 import type { UtcDate } from '../../contract/utc-date.ts'
-import type { SampleVersion } from './folder.ts'
 
 export interface SampleOptions {
   folder: string
@@ -7,8 +6,6 @@ export interface SampleOptions {
   days: number
   seed: number
   requestsPerDay: number
-  /** An earlier one than the current only to make an old release again. */
-  version?: SampleVersion
 }
 
 /** The default sample of about 475,000 records. */

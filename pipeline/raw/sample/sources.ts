@@ -1,6 +1,5 @@
 import { DEFAULT_RULE } from '../../contract/disclosure.ts'
 import { UtcDate } from '../../contract/utc-date.ts'
-import type { SampleVersion } from './folder.ts'
 import type { Model } from './models.ts'
 import type { Request } from './traffic.ts'
 
@@ -10,7 +9,7 @@ export interface SampleSource {
   name: Request['source']
   fileEnding: string
   entry: { name: string; schema: 'canonical'; files: string[]; columns?: Record<string, string>; timezone?: string }
-  encode(requests: readonly Request[], version: SampleVersion): string
+  encode(requests: readonly Request[]): string
 }
 
 /** CSV with its own column names and local times without an offset. */
@@ -31,8 +30,8 @@ const gateway: SampleSource = {
     },
     timezone: 'Asia/Singapore',
   },
-  encode(requests, version) {
-    const columns = Object.entries(GATEWAY_COLUMNS).filter(([name]) => version !== 1 || name !== 'customer')
+  encode(requests) {
+    const columns = Object.entries(GATEWAY_COLUMNS)
     const lines = requests.map((request) => columns.map(([, read]) => read(request)))
     return [columns.map(([name]) => name), ...lines].map((line) => `${line.join(',')}\n`).join('')
   },
@@ -57,7 +56,7 @@ const edge: SampleSource = {
   name: 'edge',
   fileEnding: '.ndjson.gz',
   entry: { name: 'edge', schema: 'canonical', files: ['edge/*.ndjson.gz'] },
-  encode(requests, version) {
+  encode(requests) {
     const lines = requests.map((request) =>
       JSON.stringify({
         timestamp: localTime(request.instant, { hoursAhead: -5, suffix: '-05:00' }),
@@ -67,7 +66,7 @@ const edge: SampleSource = {
         completion_tokens: request.completionTokens,
         status: request.status,
         api_key_hash: request.apiKeyHash,
-        ...(version !== 1 && { contributor: request.customer }),
+        contributor: request.customer,
         cost_usd: Number(request.costUsd.toFixed(6)),
         is_byok: request.isByok,
         ...(request.isPrivate && { visibility: 'private' }),
@@ -85,16 +84,10 @@ export function isSampleFile(source: string, file: string): boolean {
   return UtcDate.safeParse(file.slice(source.length + 1, -found.fileEnding.length)).success
 }
 
-export function sourcesFile(version: SampleVersion): string {
-  const sources = SAMPLE_SOURCES.map(({ entry }) => (version === 1 ? withoutCustomers(entry) : entry))
-  const disclosure = version === 1 ? undefined : { ...DEFAULT_RULE, publish_after_days: 3 }
+export function sourcesFile(): string {
+  const sources = SAMPLE_SOURCES.map(({ entry }) => entry)
+  const disclosure = { ...DEFAULT_RULE, publish_after_days: 3 }
   return toJson({ models: 'models.json', max_rejected_share: 0.01, disclosure, sources })
-}
-
-/** The source as version 1 of the sample described it. */
-export function withoutCustomers(entry: SampleSource['entry']): SampleSource['entry'] {
-  const { contributor: _, ...columns } = entry.columns ?? {}
-  return entry.columns === undefined ? entry : { ...entry, columns }
 }
 
 /** The content of `models.json`. `:free` variants are not listed: they follow their base. */

@@ -7,7 +7,7 @@ import { CliError } from '../../base/errors.ts'
 import { readTextIfAny, realFiles, replaceFile } from '../../base/files.ts'
 import { counted } from '../../base/numbers.ts'
 import { addDays, UtcDate } from '../../contract/utc-date.ts'
-import { MAKE_FILE, Make, SAMPLE_VERSION } from './folder.ts'
+import { MAKE_FILE, Make } from './folder.ts'
 import { modelsBetween } from './models.ts'
 import type { SampleOptions } from './options.ts'
 import { modelsFile, SAMPLE_SOURCES, type SampleSource, sourcesFile } from './sources.ts'
@@ -24,47 +24,45 @@ may be deleted at any time.
 
 /**
  * Writes fictional raw logs: day files of two sources with `sources.json` and `models.json`. A day file depends only on
- * seed, requests per day and date, so existing ones are kept, unless an earlier version wrote them. Returns the path of
+ * seed, requests per day and date, so existing ones are kept. Returns the path of
  * `sources.json` and what was written. Throws `CliError` if the folder has a sample with other parameters.
  */
 export async function writeSample(
   options: SampleOptions,
   { signal, report }: Pick<Effects, 'signal' | 'report'>,
 ): Promise<{ sourcesFile: string; files: number; records: number }> {
-  const { folder, lastDay, days, version = SAMPLE_VERSION } = options
+  const { folder, lastDay, days } = options
   report({ kind: 'stage', stage: 'sample' })
-  const isOutdated = await claimFolder(options, signal)
+  await claimFolder(options, signal)
   const window = Array.from({ length: days }, (_, index) => addDays(lastDay, index + 1 - days))
   const existing = new Map(await Promise.all(SAMPLE_SOURCES.map(existingDays(folder))))
   const logged = new Set([...window, ...[...existing.values()].flat()])
   const deliver = deliveries(options, logged)
   const written = { files: 0, records: 0 }
-  const daysToWrite = isOutdated ? [...logged].sort() : window
-  for (const [index, day] of daysToWrite.entries()) {
-    const missing = SAMPLE_SOURCES.filter((source) => isOutdated || existing.get(source)?.includes(day) !== true)
+  for (const [index, day] of window.entries()) {
+    const missing = SAMPLE_SOURCES.filter((source) => existing.get(source)?.includes(day) !== true)
     if (missing.length === 0) continue
     const delivered = deliver(day)
     for (const source of missing) {
       const requests = delivered.filter((request) => request.source === source.name)
-      const bytes = await compress(source.encode(requests, version))
+      const bytes = await compress(source.encode(requests))
       await write(join(folder, source.name, `${day}${source.fileEnding}`), bytes, signal)
       written.files += 1
       written.records += requests.length
     }
-    report({ kind: 'progress', stage: 'sample', share: (index + 1) / daysToWrite.length })
+    report({ kind: 'progress', stage: 'sample', share: (index + 1) / window.length })
   }
   const loggedDays = [...logged].sort()
   const models = modelsBetween(loggedDays.at(0) ?? lastDay, loggedDays.at(-1) ?? lastDay)
   await write(join(folder, 'models.json'), modelsFile(models), signal)
-  await write(join(folder, 'sources.json'), sourcesFile(version), signal)
+  await write(join(folder, 'sources.json'), sourcesFile(), signal)
   await write(join(folder, MAKE_FILE), makeFile(options), signal)
   const detail = `${counted(written.records, 'synthetic record')} in ${counted(written.files, 'new file')}`
   report({ kind: 'done', stage: 'sample', detail: written.files > 0 ? detail : 'all day files exist' })
   return { sourcesFile: join(folder, 'sources.json'), ...written }
 }
 
-/** Returns whether an earlier version wrote the day files, which then say less. */
-async function claimFolder(options: SampleOptions, signal: AbortSignal): Promise<boolean> {
+async function claimFolder(options: SampleOptions, signal: AbortSignal): Promise<void> {
   const { folder, seed, requestsPerDay } = options
   const path = join(folder, MAKE_FILE)
   const text = await readTextIfAny(path)
@@ -77,13 +75,11 @@ async function claimFolder(options: SampleOptions, signal: AbortSignal): Promise
   }
   for (const source of SAMPLE_SOURCES) await realFiles.makeFolder(join(folder, source.name))
   await write(join(folder, 'README.md'), README, signal)
-  if (found !== undefined) return found.version !== SAMPLE_VERSION
-  await write(path, makeFile(options), signal)
-  return false
+  if (found === undefined) await write(path, makeFile(options), signal)
 }
 
-function makeFile({ seed, requestsPerDay, version = SAMPLE_VERSION }: SampleOptions): string {
-  const make: Make = { synthetic: true, seed, requests_per_day: requestsPerDay, ...(version !== 1 && { version }) }
+function makeFile({ seed, requestsPerDay }: SampleOptions): string {
+  const make: Make = { synthetic: true, seed, requests_per_day: requestsPerDay, version: 2 }
   return `${JSON.stringify(make)}\n`
 }
 

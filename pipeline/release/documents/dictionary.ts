@@ -31,8 +31,7 @@ ${columns(RANKING_FIELDS)}
 ## Weeks and months
 
 \`rankings-weekly.*\` and \`rankings-monthly.*\` are tables of their own. One row is the tokens of one model in one period: an
-ISO 8601 week, Monday to Sunday, or a calendar month. Key and order are those of the daily table. Releases made before
-Tokenboard 0.7.0 do not have these files.
+ISO 8601 week, Monday to Sunday, or a calendar month. Key and order are those of the daily table.
 
 ${columns(PERIOD_FIELDS)}
 - **A week is not the sum of its daily rows.** The named models and \`other\` of a period come from the sums of all models. A
@@ -95,10 +94,6 @@ unless its week or month was final.
 
 Two models outside the top 50 of a date may swap tokens. No row of a day changes, but a week or month that names them does: if
 it was final, this is MAJOR and a restatement, of \`periods\` and no \`dates\`.
-
-\`version_rule\` is \`2\` in the manifest and in the index entry of a release that got its version by this rule. Releases of
-Tokenboard 0.1.0 have no \`version_rule\`: there any changed row of a date up to the previous release's end date raised MAJOR,
-provisional dates included. They keep their numbers, and \`make verify\` derives each version by the rule of its release.
 
 ## Old counts
 

@@ -51,7 +51,7 @@ function restatementItem(restatement: Restatement): Html {
   return html`<li>${link}: the tokens of ${days} changed ${size}.${reasonSentences(restatement)}</li>\n`
 }
 
-function releaseRow(entry: ReleaseEntry, facts: SiteFacts): Html {
+function releaseRow(entry: ReleaseEntry, _facts: SiteFacts): Html {
   const { as_of, start_date, end_date, rows, data_version = '', status = '' } = entry
-  return html`<tr><th scope="row">${releaseLink(entry, facts, 'index.html')}</th><td>${instantElement(as_of)}</td><td>${dateElement(start_date)} to ${dateElement(end_date)}</td><td class="number">${formatInteger(rows)}</td><td>${data_version}</td><td>${status}</td></tr>\n`
+  return html`<tr><th scope="row">${releaseLink(entry, 'index.html')}</th><td>${instantElement(as_of)}</td><td>${dateElement(start_date)} to ${dateElement(end_date)}</td><td class="number">${formatInteger(rows)}</td><td>${data_version}</td><td>${status}</td></tr>\n`
 }

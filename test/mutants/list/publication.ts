@@ -54,8 +54,8 @@ export const publication: Mutant[] = [
     name: 'sample-over-real-releases',
     promise: 'Synthetic and real releases never share a chain: a synthetic build over real releases is refused.',
     file: 'pipeline/release/chain.ts',
-    find: "if (synthetic && (kind === 'real' || kind === 'mixed')) {",
-    replace: "if (synthetic && kind === 'mixed') {",
+    find: "if (synthetic && kind === 'real') {",
+    replace: "if (synthetic && kind === 'empty') {",
     tests: ['test/cases.test.ts'],
   },
   {
@@ -94,8 +94,8 @@ export const publication: Mutant[] = [
     name: 'day-of-no-release',
     promise: 'verify names a file among the days that no release has made.',
     file: 'pipeline/publication/verify.ts',
-    find: 'for (const path of await strayFiles(root, folders, entries)) {',
-    replace: 'for (const path of await strayFiles(root, [], entries)) {',
+    find: 'strayFiles(root, [...PERIOD_FOLDERS, ',
+    replace: 'strayFiles(root, [',
     tests: ['test/publication/verify.test.ts'],
   },
   {
@@ -576,8 +576,8 @@ export const publication: Mutant[] = [
     name: 'compressed-events-left-behind',
     promise: 'An export has the compressed forms of chain.json.',
     file: 'pipeline/publication/publication.ts',
-    find: 'return [{ path, isOptional }, ...codingEntries(path)]',
-    replace: 'return [{ path, isOptional }]',
+    find: 'return [{ path, isOptional: true }, ...codingEntries(path)]',
+    replace: 'return [{ path, isOptional: true }]',
     tests: ['test/publication/export.test.ts'],
   },
 ]

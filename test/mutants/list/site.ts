@@ -5,8 +5,8 @@ export const site: Mutant[] = [
     name: 'feeds-lead-to-json',
     promise: 'Entries of feeds lead to pages.',
     file: 'pipeline/site/feeds.ts',
-    find: 'changelog : `${DATASET_PATH}/${entry.path}`',
-    replace: 'changelog : `${DATASET_PATH}/${entry.path}manifest.json`',
+    find: 'const page = `${DATASET_PATH}/${entry.path}`',
+    replace: 'const page = `${DATASET_PATH}/${entry.path}manifest.json`',
     tests: ['test/publication/catalog.test.ts'],
   },
   {

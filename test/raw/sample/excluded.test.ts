@@ -1,11 +1,10 @@
 /** The raw logs of the sample never become real usage, whatever a pattern of own sources matches. */
-import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { BuildEvent } from '../../../pipeline/base/effects.ts'
 import { CliError } from '../../../pipeline/base/errors.ts'
 import type { BuildSummary } from '../../../pipeline/build-summary.ts'
-import type { SampleOptions } from '../../../pipeline/raw/sample/options.ts'
 import { writeSample } from '../../../pipeline/raw/sample/write.ts'
 import {
   buildIn,
@@ -30,17 +29,10 @@ const COLUMNS = {
 
 /** A data folder as `make serve` leaves it, with own logs and a sources file beside the sample. */
 async function withSample(...sources: Record<string, unknown>[]): Promise<Workspace & { sample: string }> {
-  return withSampleOf({}, sources)
-}
-
-async function withSampleOf(
-  version: Pick<SampleOptions, 'version'>,
-  sources: Record<string, unknown>[],
-): Promise<Workspace & { sample: string }> {
   const workspace = await newWorkspace()
   const { dataDir } = workspace
   const sample = join(dataDir, 'raw/sample')
-  const options = { folder: sample, lastDay: '2025-03-09', days: 7, seed: 1, requestsPerDay: 20, ...version }
+  const options = { folder: sample, lastDay: '2025-03-09', days: 7, seed: 1, requestsPerDay: 20 }
   await writeSample(options, { report: () => {}, signal: new AbortController().signal })
   await mkdir(join(dataDir, 'raw/own'))
   await writeFile(
@@ -129,12 +121,5 @@ describe('the sources file of the sample', () => {
     const archived = await runCli(['archive', '--before', '2025-03-07'], settings(named, AS_OF))
     expect(archived.code).toBe(2)
     expect(archived.stderr).toContain('holds the sample, and the synthetic sample is not archived')
-  })
-
-  it('of version 1, which names no customers, makes way for other logs without a release, too', async () => {
-    const workspace = await withSampleOf({ version: 1 }, [{ files: ['raw/own/*'], columns: COLUMNS }])
-    await buildIn({ ...workspace, sources: join(workspace.sample, 'sources.json') }, AS_OF)
-    await rm(workspace.publicDir, { recursive: true })
-    expect(await buildIn(workspace, AS_OF)).toMatchObject({ outcome: 'released', synthetic: false })
   })
 })

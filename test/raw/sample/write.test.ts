@@ -138,14 +138,6 @@ describe('writeSample', () => {
     expect(await contents('stopped')).toEqual(await contents('whole'))
   })
 
-  test('writes day files of version 1, which name no customers, again', async () => {
-    await write('old', { days: 7, version: 1 })
-    expect(linesOf(await contents('old'), `gateway/${LAST_DAY}.csv.gz`)[0]).not.toContain('customer')
-    expect((await write('old')).files).toBe(14)
-    await write('new', { days: 7 })
-    expect(await contents('old')).toEqual(await contents('new'))
-  })
-
   test('refuses a folder with a sample of another seed or rate', async () => {
     await write('a', { days: 1 })
     await expect(write('a', { days: 1, seed: 2 })).rejects.toThrow(CliError)

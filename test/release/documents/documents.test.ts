@@ -92,11 +92,6 @@ test('the columns of changes of a table are those of its file', () => {
 })
 
 describe('datapackage.json', () => {
-  it('has the version 1.0.0 if the manifest has no data version', () => {
-    const { data_version: _, ...older } = MANIFEST
-    expect(renderDataPackage(describeDataset(older))).toMatchObject({ version: '1.0.0' })
-  })
-
   it('has no mail address if the contact is not one', () => {
     const described = renderDataPackage(describeDataset(manifestOf({ publisher: HOSTILE })))
     expect(described).toMatchObject({ contributors: [expect.not.objectContaining({ email: expect.anything() })] })
