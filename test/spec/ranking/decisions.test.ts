@@ -1,6 +1,6 @@
 /**
- * DESIGN.md §6, the decisions about clean input where the specification is silent; each with what it does not say. The
- * golden builds of test/cases prove others.
+ * What counts where the specification is silent (docs/specification.md, by its numbers), for clean input. The golden
+ * builds of test/cases prove others.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
