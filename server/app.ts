@@ -83,7 +83,7 @@ const LONGEST_PATH_PARAMETER = 16_384
 
 /**
  * The server without its socket. When ready, it has looked for a release and usage; while listening, it reloads both.
- * `toEnvelope` formats all errors. Checks run in the order of API.md: 404, 405, 401, 429, the rest.
+ * `toEnvelope` formats all errors. Checks run in this order: 404, 405, 401, 429, the rest.
  */
 export function buildApp(dependencies: AppDependencies): FastifyInstance {
   const { store, publicDir, usageFile, clock, asOf, trustProxy = false, prefix = '', log } = dependencies

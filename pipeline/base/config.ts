@@ -52,7 +52,7 @@ function withoutEmpty(environment: Record<string, string | undefined>): Record<s
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
 }
 
-/** The settings of the pipeline (DESIGN.md §5). */
+/** The settings of the pipeline. */
 export interface PipelineConfig {
   sources: string | undefined
   dataDir: string

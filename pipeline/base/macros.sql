@@ -1,4 +1,4 @@
--- How values of raw files are read (DESIGN.md §6.8, §6.13). Each macro returns NULL for a value that is to be rejected.
+-- How values of raw files are read. Each macro returns NULL for a value that is to be rejected.
 -- Instants are microseconds since 1970-01-01T00:00:00Z, cut and never rounded. The session's TimeZone applies to text
 -- and timestamps without an offset.
 
@@ -68,7 +68,7 @@ CREATE OR REPLACE TEMP MACRO instant_from_day(value) AS
 CREATE OR REPLACE TEMP MACRO instant_from_nanoseconds(value) AS
   CASE WHEN regexp_full_match(value, '\d{1,19}') THEN (try_cast(value AS HUGEINT) // 1000)::BIGINT END;
 
--- Whether a day cannot be right: a wrong unit of time makes such timestamps (DESIGN.md §6.10). False without a day.
+-- Whether a day cannot be right: a wrong unit of time makes such timestamps. False without a day.
 CREATE OR REPLACE TEMP MACRO is_misdated(day_number) AS
   coalesce(day_number NOT BETWEEN getvariable('first_credible_day') AND getvariable('last_credible_day'), false);
 

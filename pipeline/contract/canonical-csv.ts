@@ -10,7 +10,7 @@ export function canonicalCsvHeader(table: Table): string {
 const NEEDS_QUOTES = /[",\r\n]/
 
 /**
- * One row as a canonical CSV line with its LF: RFC 4180, quoted only where needed (DESIGN.md §5).
+ * One row as a canonical CSV line with its LF: RFC 4180, quoted only where needed.
  * `content_hash` is the SHA-256 of the header and these lines in published order.
  */
 export function canonicalCsvRow({ date, model_permaslug, total_tokens, days }: TableRow): string {

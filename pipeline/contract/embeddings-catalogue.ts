@@ -4,7 +4,7 @@ export const CATALOGUE_FILE = 'embeddings-models.json'
 
 export const SHIPPED_CATALOGUE = new URL(`../../data/${CATALOGUE_FILE}`, import.meta.url)
 
-/** The order of the list (API.md): newest first, then by the code points of `id`. */
+/** The order of the list: newest first, then by the code points of `id`. */
 export function inListOrder(a: ListedModel, b: ListedModel): number {
   return b.created - a.created || byCodePoints(a.id, b.id)
 }

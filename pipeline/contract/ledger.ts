@@ -84,7 +84,7 @@ const Difference = z.object({
 export const RestatedPeriod = z.object({ table: z.enum(PERIOD_TABLES), date: UtcDate }).extend(Difference.shape)
 export type RestatedPeriod = z.infer<typeof RestatedPeriod>
 
-/** A release that changed what the previous release had published as final (DESIGN.md §6.11). The sums are of `dates`. */
+/** A release that changed what the previous release had published as final. The sums are of `dates`. */
 export const Restatement = z
   .object({
     id: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { UtcDate } from './utc-date.ts'
 
-/** How many models a date names; the rest are summed (SPECIFICATION.md § Endpoints 5, rule 1). */
+/** How many models a date names; the rest are summed (docs/specification.md, The ranking). */
 export const TOP_MODELS = 50
 
 /** The slug of the row that sums all public models outside the top 50. No model may have it. */

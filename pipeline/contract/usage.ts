@@ -4,7 +4,7 @@ import { Usd } from './usd.ts'
 import { UtcDate } from './utc-date.ts'
 
 /**
- * Usage per API key, below `DATA_DIR`: private, read only by the server's store (API.md § GET /key). The first line is
+ * Usage per API key, below `DATA_DIR`: private, read only by the server's store, for `GET /key`. The first line is
  * a `UsageHeader`, each other line a `UsageDay`, by date. An unchanged day has the same bytes in every build.
  */
 export const USAGE_FILE = 'state/usage.ndjson'

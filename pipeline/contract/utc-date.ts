@@ -4,7 +4,7 @@ import { UTCDateMini } from '@date-fns/utc/date/mini'
 import { parseISO } from 'date-fns/parseISO'
 import { z } from 'zod'
 
-/** The first UTC date of the dataset (SPECIFICATION.md § Endpoints 5). Nothing before it is published or served. */
+/** The first UTC date of the dataset. Nothing before it is published or served. */
 export const DATASET_START = '2025-01-01'
 
 /** The context in which date-fns calculates. */
@@ -59,7 +59,7 @@ export function toInstant(date: string): Date {
   return parseISO(date, { in: utc })
 }
 
-/** The last UTC date that has ended at `now` (DESIGN.md §6.10). */
+/** The last UTC date that has ended at `now`. */
 export function mostRecentCompletedDay(now: Date): UtcDate {
   return addDays(toUtcDate(now), -1)
 }

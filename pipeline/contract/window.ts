@@ -22,7 +22,7 @@ export class WindowError extends Error {
 }
 
 /**
- * Resolves the requested window (SPECIFICATION.md § Endpoints 5, API.md). A later `end_date` becomes `lastCompleted`,
+ * Resolves the requested window (docs/specification.md, The ranking). A later `end_date` becomes `lastCompleted`,
  * the most recent completed UTC day. An earlier `start_date` becomes the first day of the dataset. Throws `WindowError` if the
  * end is before the dataset or the window is empty.
  */

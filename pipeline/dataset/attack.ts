@@ -2,7 +2,7 @@ import type { RankingRow } from '../contract/ranking.ts'
 import { periodDifferences, periodNumbers, periodSums } from './attack-periods.ts'
 import { cellsByDate, type Derived, type PublishedRows, restsOf, termsOf } from './derived.ts'
 
-/** The numbers that a reader who has all releases can compute, as DISCLOSURE.md § Proof lists them. */
+/** The numbers that a reader who has all releases can compute (docs/publishing.md, What is not promised). */
 export function* derivedNumbers(releases: readonly PublishedRows[]): Generator<Derived> {
   for (const [position, each] of releases.entries()) {
     yield* numbersOf(each)

@@ -8,7 +8,7 @@ import type { RecordCounts } from './records.ts'
 
 /**
  * `quality.json` under a disclosure rule: every count of records as a band, whether there are any or not, and nothing by
- * day (DISCLOSURE.md § What else tells). Warnings name dates and stay private. Private usage is in no band.
+ * day (docs/decisions/0007-public-quality.md). Warnings name dates and stay private. Private usage is in no band.
  */
 export interface BandedQuality extends Pick<ManifestDraft, 'dataset' | 'release' | 'as_of' | 'synthetic'> {
   records: {

@@ -30,7 +30,10 @@ export interface Changes extends TableComparison {
 
 const FACTS = ['content_hash', 'end_date', 'publisher', 'schema', 'version', 'synthetic'] as const
 
-/** The facts that differ from the current release (DESIGN.md §5). `day_status`: other days are provisional. */
+/**
+ * The facts that differ from the current release. With any of them a build makes a release. `day_status`: other days are
+ * provisional.
+ */
 export function changedFacts(
   current: ManifestDraft | undefined,
   draft: ManifestDraft,

@@ -12,8 +12,8 @@ export interface ReleasedChanges {
 }
 
 /**
- * The version of the next release (DESIGN.md §6.14). `previous` was current when it was made. The number continues from
- * the last release of `index`, even a withdrawn one, so no version is used twice.
+ * The version of the next release (docs/data-dictionary.md). `previous` was current when it was made. The number continues
+ * from the last release of `index`, even a withdrawn one, so no version is used twice.
  */
 export function nextVersion(
   index: ReleaseIndex,

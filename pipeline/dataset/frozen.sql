@@ -1,4 +1,4 @@
--- Dates that were published before and keep their rows (DISCLOSURE.md § Dates are published once).
+-- Dates that were published before and keep their rows (docs/decisions/0026-ranking-under-a-rule.md).
 
 -- name: create
 -- `core_frozen_dates` also has the dates that were withdrawn: those have no rows.

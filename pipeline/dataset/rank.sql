@@ -11,8 +11,8 @@ GROUP BY ALL
 HAVING sum(tokens) > 0
 
 -- name: create_rankings
--- Per date the top models by tokens, and one row that sums the others and comes last (SPECIFICATION.md § Endpoints 5,
--- rules 1 to 4; DESIGN.md §6.4, §6.5). `position` is the published order. Frozen dates are not ranked again.
+-- Per date the top models by tokens, and one row that sums the others and comes last (docs/specification.md,
+-- The ranking). `position` is the published order. Frozen dates are not ranked again.
 CREATE OR REPLACE TEMP TABLE out_rankings_daily AS
 WITH ranked AS (
   SELECT *, row_number() OVER (PARTITION BY date ORDER BY tokens DESC, model_permaslug) AS position
@@ -105,7 +105,7 @@ GROUP BY date_trunc('month', date)
 ORDER BY date_trunc('month', date)
 
 -- name: outside
--- Public requests of dates before the dataset or not yet complete (DESIGN.md §6.10).
+-- Public requests of dates before the dataset or not yet complete.
 SELECT
   strftime(date, '%Y-%m-%d') AS date,
   sum(requests)::BIGINT AS records,

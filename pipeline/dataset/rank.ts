@@ -83,7 +83,7 @@ export async function rankAnew(database: Database): Promise<Pick<Ranking, 'rows'
   return { rows: await readRows<'daily'>(database, 'rank/rows'), periods: await rankPeriods(database) }
 }
 
-/** Ranks weeks and months by the tokens of all models (DESIGN.md §6.16) into `out_rankings_periods`. */
+/** Ranks weeks and months by the tokens of all models, never of daily rows, into `out_rankings_periods`. */
 async function rankPeriods(database: Database): Promise<PeriodRows> {
   await database.run('rank/create_hidden', { other: OTHER })
   await database.run('rank/create_periods')

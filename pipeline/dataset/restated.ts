@@ -16,7 +16,7 @@ export interface Restated {
 type ChangedPeriod = Pick<RestatedPeriod, 'table' | 'date'>
 
 /**
- * Tells whether changed rows restate a release: they were final, or missing at that age (DESIGN.md §6.11). Rows of dates
+ * Tells whether changed rows restate a release: they were final, or missing at that age. Rows of dates
  * that nobody has seen do not.
  */
 export function restates(

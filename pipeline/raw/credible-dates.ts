@@ -9,7 +9,7 @@ export function lastCredibleDate(now: Date): UtcDate {
   return addDays(toUtcDate(now), 1)
 }
 
-/** Sets the dates that the macro `is_misdated` accepts (DESIGN.md §6.10). Each build sets them again. */
+/** Sets the dates that the macro `is_misdated` accepts; a wrong unit makes others. Each build sets them again. */
 export async function setCredibleDates(database: Database, last: UtcDate): Promise<void> {
   for (const [name, day] of Object.entries(credibleDays(last))) await database.setVariable(name, day)
 }

@@ -1,7 +1,7 @@
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { NoteKind, PartsDisagreement } from './schemas/schema.ts'
 
-/** Why a record cannot be used (DESIGN.md §6). `overlapping_bucket`: a wider bucket of the source has its usage too. */
+/** Why a record cannot be used. `overlapping_bucket`: a wider bucket of the source has its usage too. */
 export const REJECT_REASONS = [
   'malformed_record',
   'unreadable_document',
@@ -42,7 +42,7 @@ export interface RejectedInFile {
   file: string
   reason: RejectReason
   records: bigint
-  /** The range of implausible dates (DESIGN.md §6.10), if there are any. */
+  /** The range of implausible dates, if there are any. */
   misdated?: { first_date: UtcDate; last_date: UtcDate }
 }
 

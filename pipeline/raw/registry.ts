@@ -53,7 +53,7 @@ export interface RegistryFault {
 }
 
 /**
- * Makes the registry from models and extra aliases (DESIGN.md §5). Throws `CliError` for each slug that may not be
+ * Makes the registry from models and extra aliases. Throws `CliError` for each slug that may not be
  * published, duplicate slug or alias, and alias that is a slug.
  */
 export function createRegistry(

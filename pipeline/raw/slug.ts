@@ -10,7 +10,7 @@ export function plainSlug(name: string): string {
     .trim()
 }
 
-/** Why a slug may not be published; undefined if it may (DESIGN.md §6.6). */
+/** Why a slug may not be published; undefined if it may: spreadsheets and terminals show slugs. */
 export function slugProblem(slug: string): string | undefined {
   const plain = plainSlug(slug)
   if (plain === '') return 'is empty'

@@ -42,8 +42,8 @@ type SourceFacts = NonNullable<z.infer<typeof Head>['sources']>
 
 /**
  * The dates that were published, once a disclosure rule is in force: they are never published again with other rows
- * (DISCLOSURE.md § Dates are published once). `DATA_DIR/disclosure/dates.ndjson` is no cache. A seal under a private key
- * shows changes by hand.
+ * (docs/decisions/0026-ranking-under-a-rule.md). `DATA_DIR/disclosure/dates.ndjson` is no cache. A seal under a private
+ * key shows changes by hand.
  */
 export class PublishedDates {
   readonly path: string

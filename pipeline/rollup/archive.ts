@@ -72,7 +72,7 @@ export interface ArchivedFile {
   records_left: number
 }
 
-/** The permanent rollup of archived dates (DESIGN.md §5), which replaces their raw files. Parts never change. */
+/** The permanent rollup of archived dates, which replaces their raw files. Parts never change. */
 export class Archive {
   readonly #folder: string
   readonly #ranges: readonly ArchivedRange[]

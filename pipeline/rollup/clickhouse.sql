@@ -51,7 +51,7 @@ GROUP BY part_date
 ORDER BY part_date
 
 -- name: misdated
--- Records whose day cannot be right (DESIGN.md §6.10), which belong to no day that is asked for. Without any, the dates
+-- Records whose day cannot be right, which belong to no day that is asked for. Without any, the dates
 -- say nothing. 18.16 writes 1970-01-01 as 0000-00-00.
 SELECT
   toString(sum(part_records)) AS records,
@@ -73,7 +73,7 @@ ifNull(toString(contributor), '')
 ''
 
 -- name: records
--- The records of one UTC day on one node, with the reject reason, if any (DESIGN.md §6.6, §6.8). The pattern says what
+-- The records of one UTC day on one node, with the reject reason, if any. The pattern says what
 -- `slugProblem` says of a name, and matches no text that is not UTF-8.
 SELECT
   ifNull(toString(request_id), '') AS id,
@@ -93,7 +93,7 @@ FROM {database:Identifier}.{view:Identifier}
 WHERE utc_date = {date:Date}
 
 -- name: day
--- What one UTC day holds, duplicates apart (DESIGN.md §6.7). Ids never leave their shard. As in DuckDB a 64-bit hash
+-- What one UTC day holds, duplicates apart. Ids never leave their shard. As in DuckDB a 64-bit hash
 -- finds ids that occur twice, and only these are looked at whole. Sums are Decimal128 and come as text: sums of
 -- integers would wrap without a word. What is counted again to verify it comes last, so that an answer that was cut is
 -- noticed. Kind x models x contributor. Kinds: delivered, all accepted records, and repeated, those of them whose id

@@ -261,7 +261,7 @@ function checkReread(reread: readonly UtcDate[], wanted: readonly UtcDate[]): vo
   throw new CliError(`--reread ${other}: the queried dates are ${wanted.at(0) ?? 'none'} to ${wanted.at(-1) ?? 'none'}`)
 }
 
-/** Days should not shrink. `on_missing` decides if one does (DESIGN.md §5). Throws `BuildError` that names the day. */
+/** Days should not shrink. `on_missing` decides if one does. Throws `BuildError` that names the day. */
 function isAccepted(
   previous: KnownDay,
   answer: DaySums,

@@ -85,7 +85,7 @@ DELETE FROM state_surplus WHERE source = getvariable('source') AND day_number = 
 DELETE FROM state_ties WHERE source = getvariable('source') AND day_number = $day_number::INTEGER
 
 -- name: create_winners
--- The copy that stays has the greatest slug (DESIGN.md §6.7), as the registry sees it now. Only ties whose winner is
+-- The copy that stays has the greatest slug, as the registry sees it now. Only ties whose winner is
 -- another one than before.
 CREATE OR REPLACE TEMP TABLE core_winners AS
 WITH member AS (

@@ -59,7 +59,7 @@ export function isDay(name: string): boolean {
   return UtcDate.safeParse(name).success
 }
 
-/** Whether a day was final when it was queried (DESIGN.md §6.11). */
+/** Whether a day was final when it was queried. */
 export function wasFinal({ asked, date }: KnownDay): boolean {
   return date < provisionalFrom(toTimestamp(new Date(Number(asked / NANOSECONDS_PER_MILLISECOND))))
 }

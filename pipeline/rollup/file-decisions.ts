@@ -13,7 +13,7 @@ export interface FileDecisions {
 
 const NAMES_SHOWN = 5
 
-/** Decides about missing files (DESIGN.md §5, `on_missing`). Throws `BuildError` if records would be lost. */
+/** Decides about missing files by `on_missing`. Throws `BuildError` if records would be lost. */
 export function decideMissing(
   source: Source,
   missing: readonly KnownFile[],

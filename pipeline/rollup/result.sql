@@ -265,7 +265,7 @@ SEMI JOIN public USING (date)
 ORDER BY date
 
 -- name: by_key
--- Private and withheld models and every day included, duplicates subtracted (API.md § GET /key).
+-- Private and withheld models and every day included, duplicates subtracted: `GET /key` shows what a key used.
 SELECT
   strftime(DATE '1970-01-01' + day_number::INTEGER, '%Y-%m-%d') AS date,
   api_key_hash,

@@ -2,7 +2,7 @@
 
 -- name: touch_models
 -- Marks days with records of a model that the registry now sees differently: of copies that disagree, slug and
--- visibility decide which one stays (DESIGN.md §6.7).
+-- visibility decide which one stays.
 INSERT INTO state_touched_days
 WITH changed AS (
   SELECT model, model_permaslug, visibility, is_valid FROM core_models

@@ -1,4 +1,4 @@
--- Finds duplicates by request_id, a batch of days at a time, and notes what they counted too much (DESIGN.md §6.7).
+-- Finds duplicates by request_id, a batch of days at a time, and notes what they counted too much.
 
 -- name: identified_days
 -- In which files the records with a request_id lie, so that each day is de-duplicated from its own files alone.

@@ -103,7 +103,7 @@ interface Compared {
   sample: Sample
 }
 
-/** Finds duplicates on `days` and replaces the surplus of the touched days in the state (DESIGN.md §6.7). */
+/** Finds duplicates on `days` and replaces the surplus of the touched days in the state. */
 export async function findSurplus(
   source: Source,
   days: readonly IdentifiedDay[],

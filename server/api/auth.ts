@@ -22,7 +22,7 @@ export interface Authentication {
 const BEARER = /^Bearer +(\S+) *$/i
 
 /**
- * The hook of all API operations (SPECIFICATION.md § Authentication). Runs before the body is read and sets
+ * The hook of all API operations. Runs before the body is read and sets
  * `request.apiKey`. Unknown, revoked and expired keys get the same response.
  */
 export function authenticate({ storeState, findKey, clock, countBadKey }: Authentication): onRequestHookHandler {

@@ -8,7 +8,7 @@ export function callerOf({ apiKey }: FastifyRequest): ApiKey {
   return apiKey
 }
 
-/** Only lets management keys pass (SPECIFICATION.md § Authentication 3). Runs before the body is read. */
+/** Only lets management keys pass. Runs before the body is read. */
 export const requireManagementKey: onRequestAsyncHookHandler = async (request) => {
   if (callerOf(request).is_management === 0) {
     throw new ApiError(403, 'Only management keys can perform this operation')

@@ -23,8 +23,8 @@ const EXPOSED_HEADERS = [
 ].join(', ')
 
 /**
- * Headers of every response, after its id and before its own. Pages of any origin may read responses (API.md § Limits,
- * keys, access): the API has no cookies. Responses to a key are private to its workspace, so by default nothing is cached.
+ * Headers of every response, after its id and before its own. Pages of any origin may read responses: the API
+ * has no cookies. Responses to a key are private to its workspace, so by default nothing is cached.
  */
 const COMMON = {
   'x-content-type-options': 'nosniff',

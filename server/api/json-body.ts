@@ -17,7 +17,7 @@ export function acceptJsonAlone(app: FastifyInstance): void {
     requireCheap(body)
     return parseJson(body)
   })
-  // Still read up to the limit: a body that is too large is 413, whatever its type (API.md § Order of checks).
+  // Still read up to the limit: a body that is too large is 413, whatever its type.
   app.addContentTypeParser('*', { parseAs: 'buffer' }, async () => {
     throw new ApiError(415, 'The content type must be application/json')
   })

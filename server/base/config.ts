@@ -21,7 +21,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 /** Whose `X-Forwarded-For` to trust: nobody's, the last `n` proxies', or that of proxies at these addresses. */
 export type TrustProxy = false | number | string[]
 
-/** Rate limits in requests; 0 is no limit (API.md § Limits, keys, access). */
+/** Rate limits in requests; 0 is no limit. */
 export interface RateLimitSettings {
   perMinute: number
   perDay: number
@@ -29,7 +29,7 @@ export interface RateLimitSettings {
   badKeysPerMinute: number
 }
 
-/** The settings of the server (DESIGN.md §5). */
+/** The settings of the server. */
 export interface ServerConfig {
   host: string
   port: number

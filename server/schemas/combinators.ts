@@ -108,7 +108,7 @@ export function countCharacters(text: string): number {
   return count
 }
 
-/** An optional query parameter that may appear once (API.md § Order of checks). */
+/** An optional query parameter that may appear once: of two values nobody knows which is meant. */
 export function queryParameter<T extends z.ZodType<unknown, string>>(schema: T) {
   return requiredParameter(schema).optional()
 }

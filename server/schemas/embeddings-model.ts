@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/* Models of `GET /embeddings/models` (SPECIFICATION.md § Embeddings model entry). Additional keys are always allowed. */
+/* Models of `GET /embeddings/models` (docs/specification.md). Additional keys are always allowed. */
 
 const NotEmpty = z.string().min(1, { error: 'must not be empty' })
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const RequestIssue = z.object({ path: z.string(), message: z.string() })
 
-/** The body of every error response (SPECIFICATION.md § Error envelope). */
+/** The body of every error response. */
 export const ErrorEnvelope = z
   .object({
     error: z.object({

@@ -48,7 +48,7 @@ export const Budget = z
   .meta({ description: 'A budget of the key, in the shape that newer SDKs read.' })
 export type Budget = z.infer<typeof Budget>
 
-/** The current API key (SPECIFICATION.md § Resources, API.md § GET /key). Amounts are USD. */
+/** The current API key (docs/specification.md, The key). Amounts are USD. */
 export const CurrentKey = z.object({
   label: z.string().meta({ description: 'The key, abbreviated and masked.', examples: ['sk-tb-v1-0a1...e9f'] }),
   creator_user_id: z.string().nullable(),

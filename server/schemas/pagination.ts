@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { queryParameter } from './combinators.ts'
 
-/** Digits only: no sign, space or exponent, and not empty (API.md § Order of checks). */
+/** Digits only: no sign, space or exponent, and not empty. */
 const DIGITS = /^[0-9]+$/
 
 /** How many entries of a list are one page, where a request does not say it, and at most. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { instantSuchAs } from './combinators.ts'
 
-/* Presets in responses (SPECIFICATION.md § Resources and their fields, API.md § POST /presets/{slug}/messages) and paths. */
+/* Presets in responses and paths (docs/specification.md, Presets). */
 
 const SLUG = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/
 const MAX_VERSION = 2 ** 31 - 1

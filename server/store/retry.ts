@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 
-/** How long a write waits for the lock (DESIGN.md §7). */
+/** How long a write waits for the lock. */
 export const RETRY_BUDGET_MS = 5000
 
 const LONGEST_PAUSE_MS = 100

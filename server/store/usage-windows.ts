@@ -9,7 +9,7 @@ export type UsageWindow = 'lifetime' | LimitReset
 /** Billionths of a USD by window: charged usage, or usage with own provider keys (BYOK). */
 export type WindowSums = Record<UsageWindow, bigint>
 
-/** The usage of a key in each window that includes `now` (API.md § GET /key). */
+/** The usage of a key in each window that includes `now`. */
 export function sumSpend(entries: readonly KeySpendEntry[], now: Date): { charged: WindowSums; byok: WindowSums } {
   const isInWindow = windowsAt(now)
   const sums = (ofKind: readonly KeySpendEntry[]): WindowSums => {

@@ -1,4 +1,4 @@
-/** Versions of the data against a plain oracle of the rule (DESIGN.md §6.14). */
+/** Versions of the data against a plain oracle of the rule (docs/data-dictionary.md). */
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changeLog } from '../../pipeline/contract/change-log.ts'

@@ -200,7 +200,7 @@ const source: fc.Arbitrary<OracleSource> = fc
   }))
 
 /**
- * Of copies, one may say it is public while the other says nothing: DESIGN.md does not tell which stays. So a record
+ * Of copies, one may say it is public while the other says nothing: nothing says which stays. So a record
  * that has an id says its visibility in all records of a source or in none.
  */
 function withDecidedVisibility(raw: RawRecord, saysVisibility: boolean): RawRecord {

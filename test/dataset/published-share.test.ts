@@ -1,4 +1,4 @@
-/** Which tokens count when most of the usage is withheld (DESIGN.md §5). The case withheld-share tells what happens then. */
+/** Which tokens count when most of the usage is withheld. The case withheld-share tells what happens then. */
 import { readdir } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'

@@ -1,4 +1,4 @@
-/** Nothing about usage that is not public enters quality.json (DESIGN.md §5); see the case excluded-by-day. */
+/** Nothing about usage that is not public enters quality.json. See the case excluded-by-day. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -1,5 +1,5 @@
 /**
- * Nothing private enters `public/` (DESIGN.md §5): each name that must stay inside is a canary, and no byte below
+ * Nothing private enters `public/`: each name that must stay inside is a canary, and no byte below
  * PUBLIC_DIR may hold one, in no file name and under no compression.
  */
 import { readdir, readFile } from 'node:fs/promises'

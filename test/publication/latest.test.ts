@@ -1,4 +1,4 @@
-/** `latest` switches before `latest.json`: whoever reads the pointer finds nothing older behind the link (DESIGN.md §5). */
+/** `latest` switches before `latest.json`: whoever reads the pointer finds nothing older behind the link. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import type { Files } from '../../pipeline/base/files.ts'

@@ -1,4 +1,4 @@
-/** A static host is a read-only API: the published answers are those of the server, byte for byte (DESIGN.md §5). */
+/** A static host is a read-only API: the published answers are those of the server, byte for byte. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

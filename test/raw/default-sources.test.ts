@@ -1,4 +1,4 @@
-/** Which sources file a command reads where SOURCES is unset (DESIGN.md §5). */
+/** Which sources file a command reads where SOURCES is unset. */
 import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

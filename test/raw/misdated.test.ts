@@ -1,4 +1,4 @@
-/** Records whose date cannot be right (DESIGN.md §6.10): later than the day after today by the clock, or before 2015. */
+/** Records whose date cannot be right: later than the day after today by the clock, or before 2015. */
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { slugProblem } from '../../pipeline/raw/slug.ts'
 
-describe('decision 6.6: which slugs may be published', () => {
+describe('counting 6: which slugs may be published', () => {
   it.each([
     'a',
     'acme/Large-20260101:free',

@@ -1,4 +1,4 @@
-/** Rejected records are kept with file, record number and reason (DESIGN.md §6.8), in a form that people and tools read. */
+/** Rejected records are kept with file, record number and reason, in a form that people and tools read. */
 import { readdir, rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

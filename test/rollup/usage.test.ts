@@ -1,4 +1,4 @@
-/** What each API key used, summed from the raw records into a private file (API.md § GET /key). */
+/** What each API key used, summed from the raw records into a private file, for `GET /key`. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'

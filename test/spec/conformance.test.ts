@@ -1,4 +1,4 @@
-/** docs/evidence/conformance.md names tests for every table row, rule and limit of the specification. They must exist. */
+/** docs/specification.md names tests for every field, rule and limit of the API. They must exist. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
 
 const ROOT = join(import.meta.dirname, '../..')
-const PAGE = await readFile(join(ROOT, 'docs/evidence/conformance.md'), 'utf8')
+const PAGE = await readFile(join(ROOT, 'docs/specification.md'), 'utf8')
 
 /** A named test: the file with it or with its data, and how its full name, groups included, begins. */
 interface Proof {
@@ -15,15 +15,21 @@ interface Proof {
   prefix: string
 }
 
-const ROWS = PAGE.split(/^## /m).flatMap((part) => {
+/** Each item of a list is a rule with links to its tests. */
+const RULES = PAGE.split(/^## /m).flatMap((part) => {
   const [section = '', ...lines] = part.split('\n')
-  const cells = lines.flatMap((line) => [/^\| (?!rule \|)(.+) \| (.*) \|$/.exec(line)?.slice(1) ?? []])
-  return cells.flatMap(([rule, proofs = '']) => (rule === undefined ? [] : [{ section, rule, proofs: read(proofs) }]))
+  return lines
+    .filter((line) => /^(- |\d+\. )/.test(line))
+    .map((line) => ({ section, rule: line.replace(/\[.*/, ''), proofs: read(line) }))
 })
 
-function read(cell: string): Proof[] {
-  const links = cell.matchAll(/\[[^\]]+\]\(\.\.\/\.\.\/([^)]+)\): (.+?)(?=<br>|$)/g)
-  return Array.from(links, ([, path = '', prefix = '']) => ({ path, prefix }))
+/** `[window > {start_date; refuses}](…)` names two tests. */
+function read(line: string): Proof[] {
+  const links = line.matchAll(/\[([^\]]+)\]\(\.\.\/(test\/[^)]+)\)/g)
+  return Array.from(links).flatMap(([, text = '', path = '']) => {
+    const [, before = '', names = ''] = /^(.*?)\{([^}]*;[^}]*)\}$/.exec(text) ?? [undefined, text]
+    return names.split('; ').map((name) => ({ path, prefix: before + name }))
+  })
 }
 
 /** The tests made from a data file are in the test file named like its folder, in a group named like it. */
@@ -50,7 +56,7 @@ async function namesOfTests(output: string): Promise<Map<string, string[]>> {
   // `--json` needs its `=`: without a value it takes the file that follows for its output, and overwrites it.
   // Not by parsing the files: most names are made by the loops and helpers around `test`.
   const options = ['--no-static-parse', '--no-isolate', '--maxWorkers=1', `--json=${output}`]
-  const files = new Set(ROWS.flatMap(({ proofs }) => proofs.map((proof) => testsOf(proof).path)))
+  const files = new Set(RULES.flatMap(({ proofs }) => proofs.map((proof) => testsOf(proof).path)))
   await promisify(execFile)(process.execPath, [...vitest, ...options, ...files], { cwd: ROOT })
   const tests: { name: string; file: string }[] = JSON.parse(await readFile(output, 'utf8'))
   const byFile = Map.groupBy(tests, ({ file }) => relative(ROOT, file))
@@ -62,17 +68,21 @@ function isThere(proof: Proof): boolean {
   return names.get(path)?.some((name) => name.startsWith(prefix) && !/^\w/.test(name.slice(prefix.length))) ?? false
 }
 
-test.each([...Map.groupBy(ROWS, ({ section }) => section)])('every rule of "%s" names tests that exist', (_, rows) => {
-  for (const { rule, proofs } of rows) {
-    expect(proofs, rule).not.toEqual([])
-    expect(
-      proofs.filter((proof) => !isThere(proof)),
-      rule,
-    ).toEqual([])
-  }
-})
+test.each([...Map.groupBy(RULES, ({ section }) => section)])(
+  'every rule of "%s" names tests that exist',
+  (_, rules) => {
+    for (const { rule, proofs } of rules) {
+      expect(proofs, rule).not.toEqual([])
+      expect(
+        proofs.filter((proof) => !isThere(proof)),
+        rule,
+      ).toEqual([])
+    }
+  },
+)
 
-test('the page has all sections and rules', () => {
-  expect(new Set(ROWS.map(({ section }) => section)).size).toBe(21)
-  expect(ROWS.length).toBeGreaterThanOrEqual(196)
+test('the page has all sections, rules and names of tests', () => {
+  expect(new Set(RULES.map(({ section }) => section)).size).toBe(7)
+  expect(RULES.length).toBeGreaterThanOrEqual(46)
+  expect(RULES.flatMap(({ proofs }) => proofs).length).toBeGreaterThanOrEqual(190)
 })

@@ -1,4 +1,4 @@
-/** SPECIFICATION.md § Embeddings model entry and § Endpoints 4, on the catalogue that the project ships. */
+/** The rules of embeddings models (docs/specification.md), on the catalogue that the project ships. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

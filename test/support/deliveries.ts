@@ -158,7 +158,7 @@ function settled(deliveries: Delivery[], renamed: { file: number }[]): Delivery[
   }))
 }
 
-/** Of copies, one may say it is public while the other says nothing; DESIGN.md does not tell which of them stays. */
+/** Of copies, one may say it is public while the other says nothing; nothing says which of them stays. */
 function withDecidedVisibility(raw: DeliveredRecord, saysVisibility: boolean): DeliveredRecord {
   if (raw.request_id === '' || !['', 'public', 'private'].includes(raw.visibility)) return raw
   return { ...raw, visibility: saysVisibility ? raw.visibility || 'public' : '' }

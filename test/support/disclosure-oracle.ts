@@ -21,7 +21,7 @@ export interface Row {
   tokens: number
 }
 
-/** DISCLOSURE.md § A cell is safe when. */
+/** When a cell is safe (docs/disclosure.md). */
 export function isSafe(cell: readonly Contribution[], rule: Rule): boolean {
   const sums = new Map<string, number>()
   for (const { contributor, tokens } of cell) sums.set(contributor, (sums.get(contributor) ?? 0) + tokens)

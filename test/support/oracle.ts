@@ -1,6 +1,6 @@
 /**
  * What the pipeline must publish, written a second time and as plainly as possible: no DuckDB, no streams, no code of
- * the pipeline, only the specification (SPECIFICATION.md § Endpoints 5, DESIGN.md §5 and §6). Counts are BigInt.
+ * the pipeline, only docs/specification.md. Counts are BigInt.
  */
 import { createHash } from 'node:crypto'
 
@@ -182,7 +182,7 @@ function utcDate(microseconds: bigint): string {
   return new Date(Number((microseconds - inDay) / 1000n)).toISOString().slice(0, 10)
 }
 
-/** DESIGN.md §6.8: digits, perhaps a plus, perhaps a zero fraction, perhaps spaces around; at most 2^53 − 1. */
+/** Counting 8: digits, perhaps a plus, perhaps a zero fraction, perhaps spaces around; at most 2^53 − 1. */
 export function parseTokens(text: string): bigint | undefined {
   if (text === '') return 0n
   if (!/^ *\+?[0-9]+(\.0+)? *$/.test(text)) return undefined
@@ -190,7 +190,7 @@ export function parseTokens(text: string): bigint | undefined {
   return count <= MAX_TOKENS ? count : undefined
 }
 
-/** DESIGN.md §6.6. */
+/** Counting 6. */
 export function isModelSlug(text: string): boolean {
   const characters = [...text]
   const seen = asSeen(text)
@@ -200,7 +200,7 @@ export function isModelSlug(text: string): boolean {
   return !cells.some((cell) => '=+-@＝＋－＠'.includes(cell[0] ?? ' ')) && seen.toLowerCase() !== 'other'
 }
 
-/** DESIGN.md §6.2: how a name reads. */
+/** Counting 2: how a name reads. */
 function asSeen(text: string): string {
   return text
     .replaceAll(/[\u00ad\u200b-\u200d\u2060\ufeff]/g, '')
@@ -230,7 +230,7 @@ function splitVariant(name: string): { base: string; suffix: string } {
   return colon < 1 ? { base: name, suffix: '' } : { base: name.slice(0, colon), suffix: name.slice(colon) }
 }
 
-/** DESIGN.md §6.7: one copy for each (request_id, UTC date); a record without an id is never a copy. */
+/** Counting 7: one copy for each (request_id, UTC date); a record without an id is never a copy. */
 function deduplicate(records: UsageRecord[]): UsageRecord[] {
   const kept = new Map<string, UsageRecord>()
   const unnamed: UsageRecord[] = []
@@ -289,7 +289,7 @@ export interface OraclePeriodRow extends OracleRow {
   days: number
 }
 
-/** DESIGN.md §6.16: every period from the sums of all models of its published dates. */
+/** Counting 16: every period from the sums of all models of its published dates. */
 export function rankPeriods(sums: Sums, firstDateOf: (date: string) => string): OraclePeriodRow[] {
   const periods: Sums = new Map()
   const days = new Map<string, number>()
@@ -339,7 +339,7 @@ export function compareCodePoints(a: string, b: string): number {
   return left.length - right.length
 }
 
-/** DESIGN.md §5: header, minimal quoting, LF, no byte order mark. Rows of weeks and months have days. */
+/** Canonical CSV: header, minimal quoting, LF, no byte order mark. Rows of weeks and months have days. */
 export function toCsv(rows: readonly (OracleRow & { days?: number | undefined })[]): string {
   const days = (value: number | string | undefined) => (value === undefined ? '' : `,${value}`)
   const lines = rows.map((row) => `${row.date},${quoteCsv(row.model_permaslug)},${row.total_tokens}${days(row.days)}\n`)

@@ -1,6 +1,6 @@
 /**
  * What raw files say, read a second time as plainly as possible: no DuckDB, no streams, no code of the pipeline, only the
- * specification (DESIGN.md §5, §6.6, §6.8) and RFC 4180, RFC 8259, RFC 8878 and Parquet as others read them. Of the schema
+ * specification (What counts) and RFC 4180, RFC 8259, RFC 8878 and Parquet as others read them. Of the schema
  * `canonical`, for sources in UTC.
  */
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'

@@ -75,7 +75,7 @@ export class Contents {
 }
 
 /**
- * Reads a file to its end. Throws `BuildError` that names the file if it is cut or damaged (DESIGN.md §6.9). DuckDB silently
+ * Reads a file to its end. Throws `BuildError` that names the file if it is cut or damaged. DuckDB silently
  * reads a cut file up to the cut, so count nothing of a file before this is done.
  */
 async function readContent(

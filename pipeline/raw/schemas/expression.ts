@@ -146,7 +146,7 @@ export const unixTime = (place: Place, unit: 's' | 'ms' | 'us' | 'ns') =>
       : `instant_from_number(${value.text()}, 0, ${MICROSECONDS[unit]})`,
   )
 
-/** A count of tokens (DESIGN.md §6.8); 0 if missing. */
+/** A count of tokens: a non-negative integer up to 2^53 − 1; 0 if missing. */
 export const count = (place: Place) => over('count', place, (value) => value.count())
 
 export const text = (place: Place) => asText('text', place, (value) => value.text())

@@ -6,7 +6,7 @@ import { Mapping } from './mapping.ts'
 import { rollupFiles } from './rollup-files.ts'
 import type { Schema } from './schema.ts'
 
-/** Schemas that a source may name (DESIGN.md §5). Each is a file of this folder, `NAME.json`. */
+/** Schemas that a source may name. Each is a file of this folder, `NAME.json`. */
 export const SCHEMA_NAMES = [
   'canonical',
   'vercel-generation',

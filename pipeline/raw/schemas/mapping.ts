@@ -193,7 +193,7 @@ export const Mapping = z.strictObject({
   cost_usd: Paths.optional(),
   /** With `above_zero`: true where an amount is positive. */
   is_byok: z.union([Paths, z.strictObject({ above_zero: Path })]).optional(),
-  /** When the record was last written. Of duplicates the latest is kept (DESIGN.md §6.7). */
+  /** When the record was last written. Of duplicates the latest is kept. */
   updated_at: Paths.optional(),
   where: Where.default({}),
   /**

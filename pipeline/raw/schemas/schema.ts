@@ -41,16 +41,16 @@ export interface UsageRecord {
   request_id?: Expression<'text'>
   visibility?: Expression<'text'>
   api_key_hash?: Expression<'key_hash'>
-  /** The customer of the gateway, in any text (DISCLOSURE.md). */
+  /** The customer of the gateway, in any text. */
   contributor?: Expression<'text'>
   cost_usd?: Expression<'amount'>
   is_byok?: Expression<'flag'>
-  /** When the record was last written. Of duplicates the latest is kept (DESIGN.md §6.7). */
+  /** When the record was last written. Of duplicates the latest is kept. */
   updated_at?: Expression<'instant'>
   /** When the bucket ends that the record sums, and what else it is a sum of. */
   bucket_end?: Expression<'instant'>
   bucket_of?: Expression<'text'>
-  /** Whether no provider served the record or it repeats others. It is left out and counted (DESIGN.md §6.12). */
+  /** Whether no provider served the record or it repeats others. It is left out and counted. */
   is_left_out?: Expression<'condition'>
 }
 

@@ -13,7 +13,7 @@ import type {
 } from '../../schemas/preset.ts'
 import type { RankingChangesResponse } from '../../schemas/ranking-changes.ts'
 
-/* One consistent story for all operations. Values marked as seen are from SPECIFICATION.md. */
+/* One consistent story for all operations. Values marked as seen are from the specification. */
 
 const preset = {
   id: '0b0f2d5e-58f7-4a7c-9f5b-6c1f0f2f9b11',

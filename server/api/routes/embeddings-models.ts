@@ -17,7 +17,7 @@ interface Catalogued {
   prefix: PathPrefix
 }
 
-/** `GET /embeddings/models` (SPECIFICATION.md § Endpoints 4, API.md). */
+/** `GET /embeddings/models` (docs/specification.md). */
 export function embeddingsModels(app: FastifyInstance, { catalogue, prefix }: Catalogued): void {
   app.withTypeProvider<ZodTypeProvider>().route({
     method: ['GET', 'HEAD'],

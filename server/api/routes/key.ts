@@ -22,7 +22,7 @@ interface CurrentKeyDependencies {
   now: () => Date
 }
 
-/** `GET /key` (SPECIFICATION.md § Endpoints 3, API.md): the caller's key and its usage. */
+/** `GET /key` (docs/specification.md): the caller's key and its usage. */
 export function currentKey(app: FastifyInstance, { store, usage, now }: CurrentKeyDependencies): void {
   const answers = storeMemory<Buffer>(store, MEMORY_BYTES, (body) => body.length)
   const dayOf = currentDay()

@@ -54,7 +54,7 @@ interface PresetRoutes {
   onRefusedBody(): void
 }
 
-/** The operations on presets (SPECIFICATION.md § Endpoints 1 and 2; read-only ones in API.md). */
+/** The operations on presets (docs/specification.md; the lists in docs/api.md). */
 export function presetRoutes(app: FastifyInstance, { presets, store, onRefusedBody }: PresetRoutes): void {
   const answers = storeMemory<Buffer>(store, MEMORY_BYTES, (body) => body.length)
   const share = bodyShare(MAX_BODY_BYTES, onRefusedBody)

@@ -19,7 +19,7 @@ import { sendRanking } from './send-ranking.ts'
 
 const PATH = '/datasets/rankings-daily'
 
-/** Strict: ignoring a parameter such as `models=…` would change the meaning (API.md § Order of checks). */
+/** Strict: ignoring a parameter such as `models=…` would change the meaning. */
 export const RankingsDailyQuery = z.strictObject({
   start_date: queryParameter(UtcDate).meta({
     description:
@@ -45,7 +45,7 @@ export const RankingsDailyQuery = z.strictObject({
   ...SELECTION_PARAMETERS,
 })
 
-/** `GET /datasets/rankings-daily` (SPECIFICATION.md § Endpoints 5, API.md): the rows of a window, from memory. */
+/** `GET /datasets/rankings-daily` (docs/specification.md): the rows of a window, from memory. */
 export function rankingsDaily(
   app: FastifyInstance,
   { findRelease, now, prefix }: { findRelease: FindRelease; now: () => Date; prefix: PathPrefix },

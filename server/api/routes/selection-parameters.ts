@@ -37,7 +37,7 @@ function faultOf(names: readonly string[]): string | undefined {
   return double === undefined ? undefined : `must name ${double} once`
 }
 
-/** The parameters that select rows and columns, in the order in which they apply (API.md). */
+/** The parameters that select rows and columns, in the order in which they apply (docs/api.md). */
 export const SELECTION_PARAMETERS = {
   top: queryParameter(TopParameter).meta({
     description:

@@ -24,7 +24,7 @@ const Compact = typed('compact_20260112', {
   trigger: InputTokens.nullable().optional(),
 })
 
-/** What to cut from a long conversation (SPECIFICATION.md § Request body shape, "context_management.edits"). */
+/** What to cut from a long conversation. */
 export const ContextManagement = z.looseObject({
   edits: list(tagged('type', [ClearToolUses, ClearThinking, Compact])).optional(),
 })

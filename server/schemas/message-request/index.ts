@@ -24,8 +24,8 @@ export const MESSAGE_REQUEST_EXAMPLE = {
 }
 
 /**
- * The body of `POST /presets/{slug}/messages` (SPECIFICATION.md § Request body shape; "not shown" parts from the
- * reference, `MessagesRequest`). Objects are open and keys nullable as these documents say. No defaults, no coercion: a
+ * The body of `POST /presets/{slug}/messages` (docs/specification.md). What the specification does not show is that of
+ * the public API (`MessagesRequest`). Objects are open and keys nullable as these two say. No defaults, no coercion: a
  * body is stored as sent, see `parseMessageRequest`.
  */
 export const MessageRequest = z

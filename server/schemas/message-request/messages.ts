@@ -27,7 +27,7 @@ const CompactionBlock = typed('compaction', {
   cache_control: CacheControl.optional(),
 })
 
-/** All kinds of blocks of a message (SPECIFICATION.md § Request body shape, "Block kinds"). */
+/** All kinds of blocks of a message. */
 export const ContentBlock = tagged('type', [
   TextBlock,
   ImageBlock,
@@ -48,8 +48,7 @@ export const ContentBlock = tagged('type', [
 ])
 
 /**
- * One turn of the conversation (SPECIFICATION.md § Request body shape, "messages items"). Neither document specifies
- * `clear_at` and `output_config`, so any value passes.
+ * One turn of the conversation. Nothing says what `clear_at` and `output_config` are, so any value passes.
  */
 export const Message = z.looseObject({
   role: z.enum(['user', 'assistant', 'system']),

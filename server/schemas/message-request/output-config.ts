@@ -5,13 +5,13 @@ const JsonSchemaFormat = typed('json_schema', {
   schema: z.looseObject({}),
 })
 
-/** Advisory, not a hard limit (SPECIFICATION.md § Limits). */
+/** Advisory, not a hard limit. */
 const TaskBudget = typed('tokens', {
   total: z.int().min(20_000),
   remaining: z.int().min(0).nullable().optional(),
 })
 
-/** The effort and format of a response (SPECIFICATION.md § Request body shape, "output_config"). */
+/** The effort and format of a response. */
 export const OutputConfig = z.looseObject({
   effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullable().optional(),
   format: JsonSchemaFormat.nullable().optional(),

@@ -1,7 +1,7 @@
 import { type PresetContent, presetContent, textsOf } from '../request-parts/preset-content.ts'
 import { MessageRequest } from './index.ts'
 
-/** The keys of a request that a preset stores (API.md § POST /presets/{slug}/messages). */
+/** The keys of a request that a preset stores (docs/decisions/0044-presets-of-three-shapes.md). */
 export const CONFIG_KEYS = [
   'model',
   'models',

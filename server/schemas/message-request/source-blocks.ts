@@ -3,7 +3,7 @@ import { list, tagged, typed } from '../combinators.ts'
 import { CacheControl } from '../request-parts/cache-control.ts'
 import { Citation } from './citations.ts'
 
-/* Content blocks of messages and tool results (SPECIFICATION.md § Request body shape; shapes from the reference). */
+/* Content blocks of messages and tool results. Their shapes are those of the public API. */
 
 export const TextBlock = typed('text', {
   text: z.string(),

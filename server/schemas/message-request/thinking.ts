@@ -7,7 +7,7 @@ const Display = z.enum(['summarized', 'omitted']).nullable()
 /** Neither document specifies it, so any value passes. */
 const BlockBinding = z.unknown()
 
-/** Whether and how much the model reasons (SPECIFICATION.md § Request body shape, "thinking"). */
+/** Whether and how much the model reasons. */
 export const Thinking = tagged('type', [
   typed('enabled', {
     budget_tokens: z.int(),

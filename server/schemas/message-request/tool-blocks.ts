@@ -4,8 +4,8 @@ import { CacheControl } from '../request-parts/cache-control.ts'
 import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from './source-blocks.ts'
 
 /*
- * Blocks of tool calls and their results (SPECIFICATION.md § Request body shape; advisor, shell and bash results, and
- * addition and removal of tools from the reference).
+ * Blocks of tool calls and their results. Advisor, shell and bash results, and addition and removal of tools have the
+ * shapes of the public API, because the specification only names them.
  */
 
 const USE = {

@@ -6,7 +6,7 @@ import { UserLocation } from '../request-parts/user-location.ts'
 
 const AllowedCallers = list(z.enum(['direct', 'code_execution_20250825', 'code_execution_20260120']))
 
-/** The client's own tool, also if `type` is missing (API.md). */
+/** The client's own tool, also if `type` is missing. */
 const CustomTool = z.looseObject({
   type: z.literal('custom').optional(),
   name: z.string(),
@@ -86,7 +86,7 @@ const KnownTool = tagged('type', [
 ])
 
 /**
- * A tool for the model (SPECIFICATION.md § Request body shape, "tools"): of a known `type`, or any object with another
- * `type`. With a known `type` it must fit that one (API.md).
+ * A tool for the model: of a known `type`, or any object with another
+ * `type`. With a known `type` it must fit that one.
  */
 export const Tool = z.union([ofOtherType(KnownTool), KnownTool])

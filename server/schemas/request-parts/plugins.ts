@@ -7,7 +7,7 @@ const MAX_PATTERNS = 1024
 const MAX_PATTERN_CHARACTERS = 1024
 const MAX_PATTERN_CHARACTERS_IN_TOTAL = 65_536
 
-/** Patterns of model names (SPECIFICATION.md § Limits). All limits hold per list. */
+/** Patterns of model names. All limits hold per list. */
 const ModelPatterns = list(stringOfAtMost(MAX_PATTERN_CHARACTERS))
   .max(MAX_PATTERNS, { abort: true })
   .refine((patterns) => sum(patterns.map(countCharacters)) <= MAX_PATTERN_CHARACTERS_IN_TOTAL, {
@@ -79,8 +79,8 @@ const WebFetch = plugin('web-fetch', {
 })
 
 /**
- * A plugin, by `id` (SPECIFICATION.md § Request body shape, "plugins"; engines, options of `file-parser` and
- * `web-fetch`, and keys of `web` after `max_uses` from the reference).
+ * A plugin, by `id`. Engines, options of `file-parser` and `web-fetch`, and keys of `web` after `max_uses` are those of
+ * the public API.
  */
 export const Plugin = tagged('id', [
   AutoRouter,

@@ -23,7 +23,7 @@ export function presetContent<Request extends object, Key extends keyof Request 
   requireValid(validSchema, body)
   const config = pick(body, stored)
   requireStorable(config)
-  // Blocks and messages are joined with blank lines (API.md).
+  // Blocks and messages are joined with blank lines.
   return { config, system_prompt: systemTexts(body)?.join('\n\n') ?? null }
 }
 

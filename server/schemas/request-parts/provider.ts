@@ -41,7 +41,7 @@ const Quantization = z.enum([
 /** Any string passes: the reference's list may be out of date. */
 const ProviderNames = list(z.string())
 
-/** Which providers may serve a request (reference, `ProviderPreferences`). Open, unlike there (API.md). */
+/** Which providers may serve a request (`ProviderPreferences` of the public API). Open, unlike there. */
 export const ProviderPreferences = z.looseObject({
   allow_fallbacks: z.boolean().nullable().optional(),
   data_collection: z.enum(['deny', 'allow']).nullable().optional(),

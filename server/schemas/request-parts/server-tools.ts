@@ -3,7 +3,7 @@ import { list, tagged, typed } from '../combinators.ts'
 import { imageParameters } from './image-parameters.ts'
 import { ServerToolUserLocation } from './user-location.ts'
 
-/* Tools that the service runs. SPECIFICATION.md only names them; their shapes are the reference's. */
+/* Tools that the service runs. The specification only names them; their shapes are those of the public API. */
 
 function serverTool<const Type extends string, Parameters extends z.ZodType>(type: Type, parameters: Parameters) {
   return z.looseObject({ type: z.literal(type), parameters: parameters.optional() })

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { stringOfAtMost } from '../combinators.ts'
 
-/* The user and context of a request (SPECIFICATION.md § Request body shape; `trace` from the reference). Not stored. */
+/* The user and context of a request. Not stored. `trace` is that of the public API. */
 
-/** Groups requests; also the format of the header `x-session-id` (SPECIFICATION.md § Limits). */
+/** Groups requests; also the format of the header `x-session-id`. */
 export const SessionId = stringOfAtMost(256)
 
-/** The client's name for its end user (SPECIFICATION.md § Limits). */
+/** The client's name for its end user. */
 export const EndUser = stringOfAtMost(256)
 
 export const Metadata = z.looseObject({ user_id: z.string().nullable().optional() })

@@ -1,4 +1,4 @@
-/** Raw files that vanish, shrink, come back, move and change between builds (DESIGN.md §5, `on_missing`). */
+/** Raw files that vanish, shrink, come back, move and change between builds (`on_missing`). */
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * DESIGN.md §6, the decisions about clean input where the specification is silent; each with what it does not say. The
- * golden builds of test/cases prove others.
+ * What counts where the specification is silent (docs/specification.md, by its numbers), for clean input. The golden
+ * builds of test/cases prove others.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -66,7 +66,7 @@ async function publishEach(cases: Record<string, FileRecord[]>) {
   return { rows: Object.fromEntries(dated.map(({ name, date }) => [name, found.get(date) ?? []])), summary }
 }
 
-describe('decision 6.1: total_tokens = prompt + completion', () => {
+describe('counting 1: total_tokens = prompt + completion', () => {
   it('adds prompt and completion tokens, of which one may be empty, and ignores their parts such as cached tokens', async () => {
     const parts = { cached_tokens: '25', reasoning_tokens: '9', total_tokens: '1000' }
     const records = [
@@ -79,7 +79,7 @@ describe('decision 6.1: total_tokens = prompt + completion', () => {
   })
 })
 
-describe('decision 6.2: a variant is a model of its own, and slugs are compared as people read them', () => {
+describe('counting 2: a variant is a model of its own, and slugs are compared as people read them', () => {
   it('keeps slugs apart that differ by case, spaces inside, accents or zeros', async () => {
     const pairs = {
       case: ['a/B', 'a/b'],
@@ -114,7 +114,7 @@ describe('decision 6.2: a variant is a model of its own, and slugs are compared 
   })
 })
 
-describe('decision 6.3: only public usage is published, `other` included', () => {
+describe('counting 3: only public usage is published, `other` included', () => {
   const secret = { model_permaslug: 'acme/secret', prompt_tokens: '900', visibility: 'private' }
 
   it('publishes nothing of a private record, not even in `other`', async () => {
@@ -193,7 +193,7 @@ describe('names that look private are withheld unless the registry lists the ver
   })
 })
 
-describe('decision 6.4: a model with zero tokens on a date is excluded from that date before ranking', () => {
+describe('counting 4: a model with zero tokens on a date is excluded from that date before ranking', () => {
   it('has no row of zero tokens and no `other` because of one', async () => {
     const { rows } = await publishEach({
       'a model of zero': [
@@ -211,7 +211,7 @@ describe('decision 6.4: a model with zero tokens on a date is excluded from that
   })
 })
 
-describe('decision 6.5: ties break by code point order of the slug, also at the cut', () => {
+describe('counting 5: ties break by code point order of the slug, also at the cut', () => {
   it('orders equal totals by code point', async () => {
     const orders = {
       'upper case before lower case': ['a/Z', 'a/a'],
@@ -238,7 +238,7 @@ describe('decision 6.5: ties break by code point order of the slug, also at the 
   })
 })
 
-describe('decision 6.6: slugs that are rejected', () => {
+describe('counting 6: slugs that are rejected', () => {
   it('rejects empty, long, unprintable, formula-like and reserved slugs', async () => {
     const slugs = {
       'an empty one': '',
@@ -289,7 +289,7 @@ describe('decision 6.6: slugs that are rejected', () => {
   })
 })
 
-describe('decision 6.7: records are de-duplicated by (request_id, UTC date) within a source', () => {
+describe('counting 7: records are de-duplicated by (request_id, UTC date) within a source', () => {
   const one = {
     timestamp: '2025-03-02T12:00:00Z',
     model_permaslug: 'a',
@@ -424,7 +424,7 @@ describe('decision 6.7: records are de-duplicated by (request_id, UTC date) with
   })
 })
 
-describe('decision 6.8: how a token count is written', () => {
+describe('counting 8: how a token count is written', () => {
   it('reads zeros, a plus sign, spaces and zero decimals in a text', async () => {
     const counts = { '7': '7', '007': '7', '+7': '7', ' 7': '7', '7 ': '7', '  +7.0  ': '7', '7.000': '7' }
     const greatest = { '9007199254740991': '9007199254740991' }
@@ -463,7 +463,7 @@ describe('decision 6.8: how a token count is written', () => {
   })
 })
 
-describe('decision 6.8: a JSON number counts when its value is a non-negative integer up to 2^53 − 1', () => {
+describe('counting 8: a JSON number counts when its value is a non-negative integer up to 2^53 − 1', () => {
   /** Builds one record for each of these JSON values, the first on the first date of the dataset, and one beside them. */
   async function buildWithNumbers(values: string[]) {
     const workspace = await newWorkspace()
@@ -504,7 +504,7 @@ describe('decision 6.8: a JSON number counts when its value is a non-negative in
   })
 })
 
-describe('decision 6.9: a file that cannot be read whole fails the build and names the file', () => {
+describe('counting 9: a file that cannot be read whole fails the build and names the file', () => {
   /** Builds a source of one whole file and one that `damage` changed. */
   async function buildWith(name: string, damage: (bytes: Uint8Array) => Uint8Array): Promise<void> {
     const workspace = await newWorkspace()
@@ -542,7 +542,7 @@ describe('decision 6.9: a file that cannot be read whole fails the build and nam
   })
 })
 
-describe('decision 6.10: usage that is not published', () => {
+describe('counting 10: usage that is not published', () => {
   const at = (timestamp: string): FileRecord => ({ timestamp, model_permaslug: 'a', prompt_tokens: '1' })
   const sources = (...records: FileRecord[]): SmallSource[] => [{ records }]
 
@@ -564,7 +564,7 @@ describe('decision 6.10: usage that is not published', () => {
   })
 })
 
-describe('decision 6.13: timestamps are read in UTC, and no fraction rounds a record into the next day', () => {
+describe('counting 13: timestamps are read in UTC, and no fraction rounds a record into the next day', () => {
   /** The dates of these timestamps, each that of a model of its own. The settings are those of their sources. */
   async function datesOf(
     ...sources: { timestamps: string[]; settings?: Record<string, unknown> }[]

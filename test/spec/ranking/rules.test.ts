@@ -1,4 +1,4 @@
-/** SPECIFICATION.md § Endpoints 5, rules 1 to 4: what a date's rows are and in which order they stand. */
+/** The rules of the ranking (docs/specification.md): what a date's rows are and in which order they stand. */
 import { describe, expect, it } from 'vitest'
 import { crowd, publish } from '../../support/pipeline.ts'
 

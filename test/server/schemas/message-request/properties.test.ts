@@ -4,7 +4,7 @@ import { parseMessageRequest } from '../../../../server/schemas/message-request/
 import { mutatedMessageRequest, validMessageRequest } from '../../../support/message-request.ts'
 import { faultsOf } from './faults.ts'
 
-/** API.md § POST /presets/{slug}/messages, "Stored in config". */
+/** The keys that a preset stores, as docs/api.md lists them. */
 const STORED =
   'model models fallbacks max_tokens temperature top_p top_k stop_sequences service_tier speed cache_control context_management output_config thinking tools tool_choice plugins provider route stop_server_tools_when'.split(
     ' ',
