@@ -122,7 +122,7 @@ function describeRecords(records: BuildSummary['records']): string[] {
   const aside = [
     ...Object.entries(rejected).map(([reason, count]) => `${formatInteger(count)} rejected (${reason})`),
     ...(duplicates > 0 ? [counted(duplicates, 'duplicate')] : []),
-    ...(left_out > 0 ? [`${formatInteger(left_out)} left out (cache hits, spans that repeat others)`] : []),
+    ...(left_out > 0 ? [`${formatInteger(left_out)} left out (no usage by their schema: cache hits, failures, spans that repeat others)`] : []),
     ...(archived_date > 0 ? [`${formatInteger(archived_date)} of dates that were archived before they came`] : []),
     ...(records.private > 0 ? [`${formatInteger(records.private)} private`] : []),
     ...(before_dataset_start > 0 ? [`${formatInteger(before_dataset_start)} before the dataset begins`] : []),

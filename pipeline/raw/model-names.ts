@@ -32,7 +32,7 @@ const PRIVATE_FORMS: readonly (readonly [form: RegExp, what: string])[] = [
 
 /** Why a name has the form of a private one; undefined if it has not. A build withholds such names. */
 export function privateForm(name: string): string | undefined {
-  const plain = name.toLowerCase()
+  const plain = name.normalize('NFKC').toLowerCase().replaceAll('%3a', ':').replaceAll('%2f', '/')
   return PRIVATE_FORMS.find(([form]) => form.test(plain))?.[1]
 }
 

@@ -5,7 +5,7 @@ const LONGEST_SLUG = 300
 /** A name as it is compared, so that names that look the same are one. Case counts. */
 export function plainSlug(name: string): string {
   return name
-    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '')
+    .replace(/[\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/gu, '')
     .normalize('NFC')
     .trim()
 }

@@ -77,6 +77,10 @@ it('knows words for nobody in every spelling', () => {
     'EMPTY',
     '<NA>',
     '\\N',
+    'n.a.',
+    '(blank)',
+    'Nobody',
+    '-inf',
   ]
   expect(words.filter((word) => !NO_CONTRIBUTOR.includes(contributorName(word) ?? ''))).toEqual([])
   expect(NO_CONTRIBUTOR.map(contributorName)).toEqual(NO_CONTRIBUTOR)

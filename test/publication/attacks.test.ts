@@ -285,7 +285,7 @@ const ATTACKS: Attack[] = [
     { how: `a tree made from nothing, against a ${what}`, change: () => copyTree(forged, tree), names: what === 'pin' ? 'it is an older copy, or events were removed' : 'was never a signing key of this site', trust },
   ]),
   { how: 'the signatures alone taken away', change: strip, names: 'site.json is missing', remote: 'site.json is missing' },
-  { how: 'the events taken away', change: () => rm(join(tree, EVENTS_PATH)), names: 'SHA256SUMS is there, but datasets', remote: `${EVENTS_PATH} is missing` },
+  { how: 'the events taken away', change: () => rm(join(tree, EVENTS_PATH)), names: 'SHA256SUMS is there, but datasets', remote: 'SHA256SUMS is there, but datasets' },
   // Thieves of the signing key.
   { how: 'all events made anew with the stolen key', change: async () => { await relink(tree, (drafts) => [added(signing, 'signing'), ...drafts.filter((draft) => !isOfKeys(draft)), { kind: 'looser_disclosure', at, release: FOURTH }]); await resign(tree, signing) }, names: 'the events do not follow from what was pinned', trust: byPin },
   { how: 'another recovery key signed for with the stolen key', change: async () => { await addEvents(tree, [added(forger, 'recovery', signing)]); await resign(tree, signing) }, names: 'no key in force has signed the event that adds' },

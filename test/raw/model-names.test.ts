@@ -16,6 +16,8 @@ describe('looksPrivate', () => {
     'vllm/10.0.0.7:8000',
     'gpu1.eu.acme.com',
     'FT:gpt-4o:acme::x1',
+    'ｆｔ:gpt-4o:acme::x1',
+    'ft%3Agpt-4o%3Aacme%3A%3Ax1',
     '/home/jo/models/llama.gguf',
     'C:\\Users\\jo\\llama.gguf',
     'https://acme.example/v1',

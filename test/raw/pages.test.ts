@@ -103,6 +103,7 @@ describe('the last page of a folder', () => {
   const kinds = {
     flag: [{ has_more: true }, { has_more: false }],
     name: [{ next_page: 'x' }, { next_page: null }],
+    next: [{ next_cursor: 'x' }, { next_cursor: null }],
     number: [{ meta: { page: 1, totalPages: 2 } }, { meta: { page: 2, totalPages: 2 } }],
     cursor: [{ cursors: { next: 'x' } }, { cursors: { next: null } }],
     'cursor-in-meta': [{ meta: { cursor: 'x' } }, { meta: {} }],
@@ -118,7 +119,7 @@ describe('the last page of a folder', () => {
     expect(notices).toEqual([
       `source "s": the last page says that more pages follow (has_more, next_page, totalPages or cursors); fetch them too: ${names.toSorted().join(', ')}`,
     ])
-    const order = ['flag', 'name'] as const
+    const order = ['flag', 'name', 'next'] as const
     for (const kind of order)
       await writeInput(workspace, `${kind}/page-10.json`, `${pageOf(`${kind} 10`, kinds[kind][1])}\n`)
     const [first, last] = kinds.number.map((more, index) => pageOf(`number ${index}`, more))

@@ -52,6 +52,10 @@ const CASES: Record<string, Values> = {
     fields: { usage: `{'input': 7, 'at': ${NOON}}` },
     odd: { usage: ["{'input': 7, 'at': make_timestamp(-9223372036854775807 - 1)}"] },
   },
+  'text whose type is not said': {
+    fields: { timestamp: "encode('2025-06-01T12:00:00Z')", prompt_tokens: "encode('7')" },
+    odd: { prompt_tokens: ["encode('many')", "'\\xFF'::BLOB"] },
+  },
   // Libraries write NaN where a number is missing.
   'ids that are NaN': { odd: { request_id: ["'nan'::DOUBLE", "'nan'::DOUBLE"] }, tokens: 30 },
 }

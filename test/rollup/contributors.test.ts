@@ -398,22 +398,6 @@ it('reads the files that are there again under a new secret, and says what is un
   expect(await cellsOf(workspace)).toEqual([{ contributors: 3, largest_share: 0.5 }])
 })
 
-it('reads what 0.5.0 read once more, without a question', async () => {
-  const workspace = await workspaceOf(MAPPED)
-  await buildIn(workspace)
-  await inState(
-    workspace,
-    `ALTER TABLE state_sums DROP COLUMN contributor; ALTER TABLE state_surplus DROP COLUMN contributor;
-    UPDATE state_files SET reading = replace(reading, '+contributors', ''); UPDATE state_version SET version = 3`,
-  )
-  const stages: string[] = []
-  const report = (event: BuildEvent) => event.kind === 'progress' && stages.push(event.stage)
-  expect(await buildIn(workspace, '2025-03-11T12:00:00Z', { report })).toMatchObject({ outcome: 'unchanged' })
-  expect(stages).toContain('read gateway')
-  const ids = 'SELECT version, count(contributor)::INTEGER AS ids FROM state_version, state_sums GROUP BY ALL'
-  expect(await inState(workspace, ids)).toEqual([{ version: 4, ids: 3 }])
-})
-
 it('warns of a column that names nearly each record anew', async () => {
   const records = Array.from({ length: 150 }, (_, n) => `2025-03-01T10:00:00Z,acme/one,1,0,${n},,session-${n}`)
   const warning = expect.stringContaining('150 records name 150 customers. If these are sessions')

@@ -97,13 +97,14 @@ function lastLine(lines: Buffer): Buffer | undefined {
   return end === 0 ? undefined : Buffer.from(lines.subarray(lines.lastIndexOf(LINE_FEED, end - 1) + 1, end))
 }
 
-const MAY_SAY_MORE = /"has_more"\s*:\s*true|"(next_page|next|cursor)"\s*:\s*"|"totalPages"/
+const MAY_SAY_MORE = /"has_more"\s*:\s*true|"(next_page|next_cursor|next|cursor)"\s*:\s*"|"totalPages"/
 const Named = z.string().min(1)
 const Before = z.object({ page: z.int(), totalPages: z.int() }).refine(({ page, totalPages }) => page < totalPages)
 /** A page that says, in the way of the API that it comes from, that more pages follow. */
 const PageBeforeOthers = z.union([
   z.object({ has_more: z.literal(true) }),
   z.object({ next_page: Named }),
+  z.object({ next_cursor: Named }),
   z.object({ cursors: z.object({ next: Named }) }),
   z.object({ meta: z.object({ cursor: Named }).or(Before) }),
 ])

@@ -314,8 +314,13 @@ function testOf(path: string, test: Test, chosen: Chosen): Expression<'condition
   if ('present' in test) return test.present ? isPresent(place) : not(isPresent(place))
   if ('begins' in test) return startsWith(place, test.begins)
   if ('since' in test) return isSince(place, test.since)
-  if ('in' in test) return isOneOf(place, test.in.map(String))
-  return typeof test.equal === 'boolean' ? isFlag(place, test.equal) : isOneOf(place, [String(test.equal)])
+  if ('in' in test) return isOneOf(place, test.in.flatMap(spellingsOf))
+  return typeof test.equal === 'boolean' ? isFlag(place, test.equal) : isOneOf(place, spellingsOf(test.equal))
+}
+
+/** A column of whole numbers in which one is missing is often written as one of fractions. */
+function spellingsOf(wanted: string | number): string[] {
+  return Number.isInteger(wanted) ? [`${wanted}`, `${wanted}.0`] : [`${wanted}`]
 }
 
 /** The place that a path leads to: see `Path` of the mappings. */

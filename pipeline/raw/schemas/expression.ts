@@ -187,10 +187,14 @@ export const isOneOf = (place: Place, words: readonly string[]) =>
     return `coalesce(lower(${value.text()}) IN (${wanted}), false)`
   })
 
-/** Whether a text begins so, ignoring case. */
+/** What may stand before a name and is not seen. */
+const UNSEEN = ' \u00a0\u200b\u2060\ufeff'
+
+/** Whether a text begins so, ignoring case and what is not seen before it. */
 export const startsWith = (place: Place, beginning: string) =>
   over('condition', place, (value, columns) => {
-    return `coalesce(starts_with(lower(${value.text()}), ${lowered(beginning, columns)}), false)`
+    const text = `lower(ltrim(${value.text()}, ${columns.constant(UNSEEN)}))`
+    return `coalesce(starts_with(${text}, ${lowered(beginning, columns)}), false)`
   })
 
 /** Beyond ASCII, DuckDB and JavaScript differ on some lower-case letters. */

@@ -82,6 +82,8 @@ export function parquetValue(
   { relative, label, isUtc }: { relative: RelativeTime; label: string; isUtc: boolean },
 ): Value {
   if (type === 'VARCHAR') return textValue(column, relative)
+  // Some programs write text without saying that it is text.
+  if (type === 'BLOB') return textValue(`coalesce(TRY(decode(${column})), ${column}::VARCHAR)`, relative)
   if (type === 'JSON') return { ...jsonValue(column, relative), exists: () => 'true' }
   const text = () => {
     // Where a library has no value for a missing number, it writes NaN.
