@@ -136,9 +136,9 @@ function formatOf(file: InputFile, head: Buffer, text: string): Format {
   return file.format === 'parquet' && isCsv(text) ? 'csv' : file.format
 }
 
-/** Whether the first line is a header, and no line is JSON. A first line of NDJSON that is damaged is no header. */
+/** Whether the text begins with a header, and no line is JSON. A first line of NDJSON that is damaged is no header. */
 function isCsv(text: string): boolean {
-  const [first = ''] = text.split(/[\r\n]/, 1)
+  const [first = ''] = /^(?:"[^"]*"|[^"\r\n])*/.exec(text) ?? []
   return /^"?\w[^{}[\]:,;\t|]*([,;\t|][^{}[\]:,;\t|]*)+$/.test(first) && !/^[ \t]*[{[]/m.test(text)
 }
 

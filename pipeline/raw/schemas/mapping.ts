@@ -4,7 +4,11 @@ import { z } from 'zod'
  * Where a value is in a record: a column or key (`model`), a key inside it (`usage.input`), a JSON pointer for keys that
  * have dots (`/usage/input.tokens`, RFC 6901), or an attribute of an object or an OTLP list (`attributes[gen_ai.system]`).
  */
-const Path = z.string().min(1)
+/** Line ends within the name of a column are read as line feeds. */
+const Path = z
+  .string()
+  .min(1)
+  .overwrite((path) => path.replaceAll(/\r\n?/g, '\n'))
 
 const OneOrMore = z.union([Path, z.array(Path).min(1)], { error: 'must be a path or a list of paths' })
 

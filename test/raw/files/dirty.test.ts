@@ -300,11 +300,12 @@ it('reads a file whose header has several lines, of the same line ends or others
     'b.csv': `${renamed},note\n${ROW},x\n`.replaceAll('\n', '\r\n'),
     'c.csv': `${renamed.replaceAll('\n', '\r\n')}\n${ROW}\n`,
     'd.csv': `"\n",${renamed}\n,${ROW}\n`,
+    'e.log': `${renamed}\n${ROW}\n`,
   }
   for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
-  const columns = { prompt_tokens: 'prompt\ntokens' }
-  const source = { name: 's', schema: 'canonical', files: ['?.csv'], visibility: 'public', columns }
+  const columns = { prompt_tokens: 'prompt\r\ntokens' }
+  const source = { name: 's', schema: 'canonical', files: ['?.{csv,log}'], visibility: 'public', columns }
   await writeInput(workspace, 'sources.json', { sources: [source] })
   await buildIn(workspace)
-  expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-02 acme/one 12'])
+  expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-02 acme/one 15'])
 })
