@@ -32,8 +32,9 @@ export async function checkForms({ dataDir, publicDir }: Places, files?: Files):
   const lost = Object.entries(HISTORY).filter(([name]) => folders.includes(name))
   const isPublicOld = made !== undefined && hasOtherForms(made)
   if (!isPublicOld && folders.length === 0) {
-    if (!isOwn && files !== undefined) await replaceFile(files, stamp, toJson({ forms: FORMS }))
-    return
+    if (isOwn || files === undefined) return
+    await files.makeFolder(dataDir)
+    return replaceFile(files, stamp, toJson({ forms: FORMS }))
   }
   const found = [
     ...(isPublicOld ? [`  ${publicDir}: releases of Tokenboard ${made}`] : []),
