@@ -86,7 +86,7 @@ check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences and k
 	$(RUN) test/openapi-lint.ts
 	$(RUN) test/licences.ts
 	$(RUN) test/audit.ts
-docs: $(INSTALLED) ## write docs/reference.md and the table of limits from the code
+docs: $(INSTALLED) ## write docs/reference.md and the limits from the code
 	$(RUN) test/reference.ts
 sbom: $(INSTALLED) ## what the project is made of, as CycloneDX: make sbom > tokenboard.cdx.json
 	$(RUN) test/sbom.ts

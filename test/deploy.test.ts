@@ -159,7 +159,7 @@ describe('deploy/nginx.conf and deploy/Caddyfile', () => {
   it('wait longer for the API than a server waits for its database', () => {
     const api = /location \/api\/ \{.*?proxy_read_timeout (\d+)s/s.exec(NGINX)?.[1]
     const caddy = /handle \/api\/\* \{.*?response_header_timeout (\d+)s/s.exec(caddyfile)?.[1]
-    const documented = /`query_timeout` \| (\d+)/.exec(read('docs/operations.md'))?.[1]
+    const documented = /`query_timeout` \((\d+)\)/.exec(read('docs/operations.md'))?.[1]
     expect(Number(documented)).toBeGreaterThan(0)
     // The key, the limit, and what was asked for.
     for (const seconds of [api, caddy]) expect(Number(seconds) * 1000).toBeGreaterThan(3 * Number(documented))

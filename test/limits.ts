@@ -1,4 +1,3 @@
-import { markdownTable } from '../pipeline/base/markdown.ts'
 import { MOST_BODY_BYTES_EACH } from '../server/api/body-share.ts'
 import { CONNECTION_LIMITS, MOST_BYTES_OF_HEAD, MOST_CONNECTIONS } from '../server/api/connections.ts'
 import { MOST_CONTAINERS, MOST_KEYS } from '../server/api/json-body.ts'
@@ -94,14 +93,12 @@ export const LIMITS = {
   },
 } satisfies Record<string, Limit>
 
-const TABLE = /(?<=<!-- limits -->\n).*?(?=<!-- end of limits -->)/s
+const LIST = /(?<=<!-- limits -->\n).*?(?=<!-- end of limits -->)/s
 
-/** docs/operations.md with the table as the code has it. */
+/** docs/operations.md with the limits as the code has them. */
 export function renderLimits(page: string): string {
-  const rows = Object.values<Limit>(LIMITS).map(({ what, limit, answer, note }) => [
-    what,
-    limit,
-    note === undefined ? answer : `${answer}, ${note}`,
-  ])
-  return page.replace(TABLE, markdownTable(['what', 'limit', 'what a client sees beyond it'], rows))
+  const lines = Object.values<Limit>(LIMITS).map(({ what, limit, answer, note }) => {
+    return `- ${what}: ${limit} (${note === undefined ? answer : `${answer}, ${note}`})\n`
+  })
+  return page.replace(LIST, lines.join(''))
 }

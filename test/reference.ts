@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { z } from 'zod'
 import { PipelineSettings } from '../pipeline/base/config.ts'
-import { markdownTable } from '../pipeline/base/markdown.ts'
 import { createProgram, EXIT_CODES } from '../pipeline/commands/program.ts'
 import { Dois } from '../pipeline/contract/dois.ts'
 import { DATASET_PATH, Publisher } from '../pipeline/contract/manifest.ts'
@@ -16,8 +15,8 @@ import { renderLimits } from './limits.ts'
 
 const INTRODUCTION = `# Reference
 
-All settings, commands, keys of configuration files, exit codes and cache rules. This page is made from the code by \`make docs\`,
-and a test fails when it is not current.`
+All settings, commands, keys of configuration files, exit codes and cache rules, made from the code by \`make docs\`. What follows a name in
+parentheses is its default.`
 
 export function renderReference(): string {
   const build = jsonSchema(PipelineSettings)
@@ -26,45 +25,49 @@ export function renderReference(): string {
   for (const name of shared) delete server.properties?.[name]
   const { sources, engine } = jsonSchema(SourcesFile).properties ?? {}
   const { clickhouse } = engine?.properties ?? {}
+  const { commands } = createProgram()
   return [
     INTRODUCTION,
     '## Settings',
     `Settings are environment or make variables: \`make serve PORT=9000\`. An empty one counts as unset. ${code(shared)} hold for the build and the server.`,
     '### Settings of the build',
-    keyTable('setting', build),
+    keyList(build),
     '### Settings of the server',
-    keyTable('setting', server),
+    keyList(server),
     '## Files that you write',
-    '[Publishing](publishing.md) shows them in use. An unknown key is an error that names the nearest known key.',
+    '[Publishing](publishing.md) shows them in use. An unknown key is an error.',
     '### The sources file',
     'A JSON object. Relative paths in it are relative to the file.',
-    keyTable('key', jsonSchema(SourcesFile)),
+    keyList(jsonSchema(SourcesFile)),
     '### A source',
     'An item of `sources`. [Sources](sources.md) describes each schema.',
-    keyTable('key', sources?.items),
+    keyList(sources?.items),
     '### `engine`',
-    'For usage that is in ClickHouse or summed elsewhere ([scaling](scaling.md)).',
-    keyTable('key', engine),
+    'For [usage that is in ClickHouse or summed elsewhere](operations.md#usage-that-is-elsewhere).',
+    keyList(engine),
     '### `engine.clickhouse`',
-    keyTable('key', clickhouse),
+    keyList(clickhouse),
     '### The registry of models',
     'The file that `models` names: a JSON array of objects.',
-    keyTable('key', jsonSchema(Model)),
+    keyList(jsonSchema(Model)),
     '### The publisher',
     '`DATA_DIR/publisher.json`: a JSON object. The file that comes with the project is a placeholder for the sample.',
-    keyTable('key', jsonSchema(Publisher)),
+    keyList(jsonSchema(Publisher)),
     '### DOIs',
     '`DATA_DIR/dois.json`, if releases are [deposited](publishing.md#dois).',
-    keyTable('key', jsonSchema(Dois)),
+    keyList(jsonSchema(Dois)),
     '## Commands',
-    'Each command is a make target of the same name, and `ARGS` goes to it: `make build ARGS="--dry-run --json"`. All take `--help`. Progress and text for people go to stderr, results to stdout.',
-    ...createProgram().commands.flatMap((command) => describeCommand(command, '###')),
+    'Each command is a make target of the same name, and `ARGS` goes to it: `make build ARGS="--dry-run --json"`. All take `--help`, which also has notes and the settings of each. Progress and text for people go to stderr, results to stdout.',
+    describeCommon(commands).join(' '),
+    ...commands.flatMap((command) => describeCommand(command, '###')),
     '## Exit codes',
-    table(['code', 'meaning'], Object.entries(EXIT_CODES)),
+    Object.entries(EXIT_CODES)
+      .map(([number, meaning]) => `- ${number}: ${meaning}`)
+      .join('\n'),
     'Wrong files and settings are reported together, before anything is read or built: each fault on a line, those of files as `FILE:LINE: …`. make itself turns any failure into 2, and adds a line `make: *** …`.',
     '## Cache rules of published paths',
-    'What `make serve` sends as `Cache-Control`; [hosting](hosting.md) has the same rules for other hosts. Synthetic releases and revisions are never immutable, because the first real release replaces them.',
-    table(['path', 'Cache-Control', 'while synthetic'], PUBLISHED.map(cacheRow)),
+    'What `make serve` sends as `Cache-Control`. The first real release replaces the sample, so it is never immutable.',
+    describeCaching(),
     '',
   ].join('\n\n')
 }
@@ -85,26 +88,52 @@ function jsonSchema(schema: z.ZodType): JsonSchema {
   return z.toJSONSchema(schema, { io: 'input' }) as JsonSchema
 }
 
-function keyTable(what: string, schema: JsonSchema | undefined): string {
-  const rows = Object.entries(schema?.properties ?? {}).map(([name, property]) => {
+function keyList(schema: JsonSchema | undefined): string {
+  const lines = Object.entries(schema?.properties ?? {}).map(([name, property]) => {
     if (property.description === undefined) throw new Error(`${name} has no description in the code`)
     const missing = (property.enum ?? property.items?.enum ?? []).filter(
       (choice) => !property.description?.includes(`\`${choice}\``) && choice !== property.default,
     )
     const choices = missing.length === 0 ? '' : ` Choices: ${code(property.enum ?? property.items?.enum ?? [])}.`
-    return [
-      `\`${name}\``,
-      defaultOf(property, schema?.required?.includes(name) ?? false),
-      property.description + choices,
-    ]
+    const start = `\`${name}\`${defaultOf(property, schema?.required?.includes(name) ?? false)}`
+    return `- ${start}: ${property.description}${choices}`
   })
-  return table([what, 'default', 'meaning'], rows)
+  return lines.join('\n')
 }
 
 function defaultOf({ default: value, unset }: JsonSchema, isRequired: boolean): string {
-  if (isRequired) return 'required'
-  if (value === undefined) return unset ?? 'none'
-  return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
+  if (isRequired) return ' (required)'
+  if (value === undefined) return unset === undefined ? '' : ` (${unset})`
+  return ` (\`${typeof value === 'string' ? value : JSON.stringify(value)}\`)`
+}
+
+/** Flags that mean the same in each command that has them. */
+const COMMON: Record<string, string> = {
+  '--json': 'prints the outcome as one JSON object or array on stdout',
+  '--wait': 'says how long to wait for another command that is running, such as `10m`',
+}
+
+function isCommon({ long, description }: CommandUnknownOpts['options'][number]): boolean {
+  return long === '--wait' || (long === '--json' && /\bJSON (object|array)\b/.test(description))
+}
+
+function leaves(command: CommandUnknownOpts, parents: string[] = []): [name: string, command: CommandUnknownOpts][] {
+  const name = [...parents, command.name()]
+  if (command.commands.length === 0) return [[name.join(' '), command]]
+  return command.commands.flatMap((child) => leaves(child, name))
+}
+
+/** Which commands take a common flag. */
+function describeCommon(commands: readonly CommandUnknownOpts[]): string[] {
+  return Object.entries(COMMON).map(([flag, meaning]) => {
+    const all = commands.flatMap((command) => leaves(command))
+    const has = ([, { options }]: (typeof all)[number]) => options.some(({ long }) => long === flag)
+    const [having, lacking] = [all.filter(has), all.filter((each) => !has(each))].map((some) =>
+      some.map(([name]) => name),
+    )
+    const who = lacking?.length === 1 ? `all commands but ${code(lacking)}` : code(having ?? [])
+    return `\`${flag}\` (${who}) ${meaning}.`
+  })
 }
 
 function describeCommand(command: CommandUnknownOpts, heading: string, parents: string[] = []): string[] {
@@ -112,15 +141,17 @@ function describeCommand(command: CommandUnknownOpts, heading: string, parents: 
   const children = command.commands.flatMap((child) => describeCommand(child, `${heading}#`, [name]))
   const words = command.registeredArguments.map((argument) => {
     const word = argument.variadic ? `${argument.name()}...` : argument.name()
-    return [`\`${argument.required ? `<${word}>` : `[${word}]`}\``, argument.description]
+    return `- \`${argument.required ? `<${word}>` : `[${word}]`}\`: ${argument.description}`
   })
-  const options = command.options.map((option) => [`\`${option.flags}\``, describeOption(option)])
-  const rows = [...words, ...options]
+  const options = command.options
+    .filter((option) => !isCommon(option))
+    .map((option) => `- \`${option.flags}\`: ${describeOption(option)}`)
+  const lines = [...words, ...options]
   return [
     `${heading} \`${name}\``,
     command.description(),
-    ...(rows.length === 0 ? [] : [table(['argument or flag', 'meaning'], rows)]),
-    ...(children.length === 0 ? notesOf(command) : children),
+    ...(lines.length === 0 ? [] : [lines.join('\n')]),
+    ...children,
   ]
 }
 
@@ -134,20 +165,10 @@ function describeOption(option: CommandUnknownOpts['options'][number]): string {
   ].join('')
 }
 
-/** What `--help` says after the list of flags. */
-function notesOf(command: CommandUnknownOpts): string[] {
-  let help = ''
-  command.configureOutput({ writeOut: (text) => (help += text) })
-  command.outputHelp()
-  const notes = help.slice(command.helpInformation().length).trim()
-  // Lines of examples are indented by two spaces; four make them code.
-  return notes === '' ? [] : [notes.replaceAll(/^ {2}(?=\S)/gm, '    ')]
-}
-
 const PUBLISHED = [
   ['files of a release', 'releases/20261120T001200Z/rankings-daily.csv'],
   ['the tombstone of a withdrawn release', 'releases/20261120T001200Z/TOMBSTONE.json'],
-  ['the page of a release, which another one replaces if it is withdrawn', 'releases/20261120T001200Z/index.html'],
+  ['the page of a release', 'releases/20261120T001200Z/index.html'],
   ['the newest release', 'latest/rankings-daily.csv'],
   ['the pointer and the indexes', 'latest.json'],
   ['the newest revision of a day or month', 'daily/2026-11-19.csv'],
@@ -157,13 +178,16 @@ const PUBLISHED = [
   ['assets named by their hash', '/assets/site.0f3a5c7e.css'],
 ] as const
 
-function cacheRow([what, path]: (typeof PUBLISHED)[number]): string[] {
-  const url = path.startsWith('/') ? path : `/${DATASET_PATH}/${path}`
-  return [`${what}: \`${path}\``, cachePolicy(url), cachePolicy(url, { isSynthetic: true })]
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return markdownTable(head, rows).trimEnd()
+/** The published paths by how long they may be kept. */
+function describeCaching(): string {
+  const policies = Map.groupBy(PUBLISHED, ([, path]) => {
+    const url = path.startsWith('/') ? path : `/${DATASET_PATH}/${path}`
+    const [policy, ofSample] = [cachePolicy(url), cachePolicy(url, { isSynthetic: true })]
+    return policy === ofSample ? policy : `${policy} (of the sample: ${ofSample})`
+  })
+  return [...policies]
+    .map(([policy, paths]) => `- ${policy}: ${paths.map(([what, path]) => `${what} (\`${path}\`)`).join('; ')}`)
+    .join('\n')
 }
 
 function code(words: readonly string[]): string {

@@ -31,7 +31,8 @@ export const PipelineSettings = z.object({
     }),
   ENGINE: z.enum(['duckdb', 'clickhouse']).optional().meta({
     unset: 'what the sources file names',
-    description: 'A safeguard: the build stops where the sources file names another engine ([scaling](scaling.md)).',
+    description:
+      'A safeguard: the build stops where the sources file names another engine ([operations](operations.md#usage-that-is-elsewhere)).',
   }),
   CLICKHOUSE_USER: Setting.meta({ unset: '`default`', description: 'The user of ClickHouse.' }),
   CLICKHOUSE_PASSWORD: Setting.describe('The password of that user.'),

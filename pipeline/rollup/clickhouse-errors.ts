@@ -31,7 +31,7 @@ const FORBIDDEN = {
   text: 'the user must be allowed to read the view and to change settings (readonly = 2)',
 }
 const DATABASE = { isUsage: true, text: 'set "database" to the database of the view' }
-const VIEW = { isUsage: true, text: 'the view must exist on every node; docs/scaling.md shows it' }
+const VIEW = { isUsage: true, text: 'the view must exist on every node; docs/operations.md shows it' }
 
 /** By code, as they have been since 18.16. Any other code ends the build with ClickHouse's own words. */
 const ERRORS: Readonly<Record<string, Meaning>> = {

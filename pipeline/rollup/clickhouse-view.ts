@@ -73,6 +73,6 @@ function noContributors({ view }: ClickHouseChoice): string {
   return (
     `engine.clickhouse.view: view ${view} has no column ${CONTRIBUTOR}, which disclosure control needs: it says whose usage a ` +
     `record is. Add it on every node, such as customer_id AS ${CONTRIBUTOR}. If no usage is that of a customer, set ` +
-    '"contributors": "exempt" and a "note" in "engine" (docs/scaling.md)'
+    '"contributors": "exempt" and a "note" in "engine" (docs/operations.md)'
   )
 }

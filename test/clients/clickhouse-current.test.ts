@@ -1,6 +1,6 @@
 /**
  * The statements of the rollup on the current ClickHouse, which chdb brings into a process of Python, and the views of
- * docs/scaling.md there. Where PyPI has no chdb for this machine this is skipped and says so.
+ * deploy/clickhouse/ there. Where PyPI has no chdb for this machine this is skipped and says so.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -127,7 +127,7 @@ it('the current ClickHouse knows all settings that are sent', async ({ skip }) =
   expect(known.split('\n')).toEqual(names.toSorted())
 })
 
-/** The tables that the views of docs/scaling.md read, as far as they read them, and what they have to say of their rows. */
+/** The tables that the views of deploy/clickhouse/ read, as far as they read them, and what they have to say of their rows. */
 const PRODUCTS = [
   {
     product: 'Langfuse',
@@ -174,9 +174,8 @@ it.for(PRODUCTS)(
   'publishes the usage of $product with the documented view',
   async ({ product, table, rows, csv }, { skip }) => {
     if ('reason' in python) skip()
-    const page = readFileSync(join(REPOSITORY, 'docs/scaling.md'), 'utf8')
-    const [, view = ''] = new RegExp(`^\\*\\*${product}.*?^\`\`\`sql\n(.*?)^\`\`\`$`, 'ms').exec(page) ?? []
     const database = product.toLowerCase()
+    const view = readFileSync(join(REPOSITORY, `deploy/clickhouse/${database}.sql`), 'utf8')
     await run(`CREATE DATABASE ${database}`)
     for (const statement of [table, inUtc(rows), view]) await run(placed(statement, database))
     const workspace = await newFolders()

@@ -219,14 +219,18 @@ function daysOf(readings: readonly Reading[], reader: string, file: string): str
 /** `docs/readers.md`: which types each reader gives to the columns of each file. */
 function typeTable(readings: readonly Reading[]): string {
   const versions = new Map(DATA_TOOLS.map((each) => each.split('==') as [string, string]))
-  const rows = readings
-    .filter(({ table }) => table === 'daily')
-    .map(({ reader, file, types }) => [
+  const daily = readings.filter(({ table }) => table === 'daily')
+  const alike = Map.groupBy(daily, ({ reader, file, types }) =>
+    [
       versions.has(reader) ? `${reader} ${versions.get(reader)}` : withVersion(reader),
-      `\`.${file}\``,
       ...types.map((type) => `\`${type}\``),
       `\`${daysOf(readings, reader, file)}\``,
-    ])
+    ].join('\n'),
+  )
+  const rows = [...alike].map(([key, same]) => {
+    const [reader = '', ...types] = key.split('\n')
+    return [reader, same.map(({ file }) => `\`.${file}\``).join(', '), ...types]
+  })
   return `# Which reader sees which type
 
 Measured by \`test/clients/standards.test.ts\` on a release with odd slugs and numbers beyond 2^53, and written by it (\`-u\`):

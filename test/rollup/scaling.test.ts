@@ -1,12 +1,10 @@
-/** The statements that docs/scaling.md shows for other engines, run in DuckDB, which understands both of them. */
+/** The statements of deploy/sums/ for other engines, run in DuckDB, which understands both of them. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, it } from 'vitest'
 import { buildIn, newWorkspace, publishedCsv, REPOSITORY, type Workspace, writeInput } from '../support/pipeline.ts'
 
-const PAGE = readFileSync(join(REPOSITORY, 'docs/scaling.md'), 'utf8')
-const BLOCKS = [...PAGE.matchAll(/^```sql\n(.*?)^```$/gms)].map(([, text = '']) => text)
 const DATE = '2025-03-02'
 
 /** Copies that disagree in time, counts and model, ids of two days, no ids, counts out of range, times of another zone. */
@@ -27,14 +25,14 @@ const RECORDS = [
 ] as const
 
 const ENGINES = [
-  ['TIMESTAMP', /^INSERT OVERWRITE DIRECTORY .* USING parquet$/m],
-  ['TIMESTAMPTZ', /^-- day\.sql$/m],
+  ['TIMESTAMP', 'spark.sql'],
+  ['TIMESTAMPTZ', 'trino.sql'],
 ] as const
 
-/** Sums the records by a statement of the page, in the folder of a workspace. */
-async function sumInto(workspace: Workspace, [type, begin]: (typeof ENGINES)[number]): Promise<void> {
-  const block = BLOCKS.find((text) => begin.test(text)) ?? ''
-  const select = block.slice(block.search(begin)).replace(begin, '').replaceAll('2026-11-19', DATE)
+/** Sums the records by a statement of deploy/sums/, in the folder of a workspace. */
+async function sumInto(workspace: Workspace, [type, file]: (typeof ENGINES)[number]): Promise<void> {
+  const text = readFileSync(join(REPOSITORY, 'deploy/sums', file), 'utf8')
+  const select = text.slice(text.search(/^SELECT\b/m)).replaceAll('2026-11-19', DATE)
   expect(select).toContain('GROUP BY utc_date, model;')
   const connection = await (await DuckDBInstance.create()).connect()
   await connection.run("SET TimeZone = 'UTC'")
@@ -51,7 +49,7 @@ async function sumInto(workspace: Workspace, [type, begin]: (typeof ENGINES)[num
   connection.closeSync()
 }
 
-it('the statements of docs/scaling.md for Spark and Trino sum as a build of the same records does', async () => {
+it('the statements for Spark and Trino sum as a build of the same records does', async () => {
   const raw = await newWorkspace()
   const lines = RECORDS.map(([timestamp, request_id, model_permaslug, prompt, completion]) => {
     return `{"timestamp":"${timestamp}","request_id":${JSON.stringify(request_id)},"model_permaslug":"${model_permaslug}","prompt_tokens":${prompt},"completion_tokens":${completion}}\n`

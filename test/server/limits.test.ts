@@ -156,13 +156,13 @@ const PROBES: Record<keyof typeof LIMITS, () => Promise<string>> = {
 }
 
 test.each(Object.entries(LIMITS))(
-  '%s: a client that exceeds the limit sees what the table says',
+  '%s: a client that exceeds the limit sees what the list says',
   async (name, limit) => {
     expect(await PROBES[name as keyof typeof LIMITS]()).toBe(limit.answer)
   },
 )
 
-test('docs/operations.md has the table of limits; `make docs` writes it again', async () => {
+test('docs/operations.md has the list of limits; `make docs` writes it again', async () => {
   const page = await readFile(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
   expect(renderLimits(page)).toBe(page)
 })

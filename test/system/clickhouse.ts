@@ -90,7 +90,7 @@ async function startNode(folder: string, place: Place): Promise<Node> {
 
 /** The user of `deploy/`, with a password and a log of its queries. */
 async function deployedUser(): Promise<string> {
-  const file = await readFile(join(import.meta.dirname, '../../deploy/clickhouse-users.xml'), 'utf8')
+  const file = await readFile(join(import.meta.dirname, '../../deploy/clickhouse/users.xml'), 'utf8')
   return file
     .replace('PUT THE SHA-256 OF THE PASSWORD HERE', hash('sha256', USER.password))
     .replace('<readonly>2</readonly>', '<readonly>2</readonly><log_queries>1</log_queries>')

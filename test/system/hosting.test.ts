@@ -1,5 +1,5 @@
 /**
- * The configurations of docs/hosting.md, in the servers that they are for: types, cache policy, ranges, tags, the gzip
+ * The configurations of deploy/static/, in the servers that they are for: types, cache policy, ranges, tags, the gzip
  * beside a file, other origins, withdrawn releases. Where a server is not installed its tests are skipped and say so.
  */
 import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
@@ -50,7 +50,7 @@ interface Answer {
   body: Buffer
 }
 
-describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, start }) => {
+describe.each(HOST_KINDS)('$name, as deploy/static/ has it', ({ name, isHere, start }) => {
   let host: Host
 
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe.each(HOST_KINDS)('$name, as docs/hosting.md has it', ({ name, isHere, s
 
   if (!isHere) {
     it('is not tested: it is not installed', ({ skip }) => {
-      skipLoudly(skip, `${name} is not installed, so its part of docs/hosting.md was not run`)
+      skipLoudly(skip, `${name} is not installed, so its file in deploy/static/ was not run`)
     })
   }
 

@@ -1,4 +1,4 @@
-/** Web servers of the machine with the configurations of docs/hosting.md and deploy/, as they stand there. */
+/** Web servers of the machine with the configurations in deploy/, as they stand there. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -18,15 +18,6 @@ export const PATH = [own, '/usr/sbin'].join(delimiter)
 /** The text of a file of the project. */
 export function projectFile(path: string): string {
   return readFileSync(join(REPOSITORY, path), 'utf8')
-}
-
-/** The block of a language in docs/hosting.md. */
-export function documented(language: string, position = 0): string {
-  const page = projectFile('docs/hosting.md')
-  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, 'gms'))]
-  const text = blocks[position]?.[1]
-  if (text === undefined) throw new Error(`docs/hosting.md has no ${position + 1} blocks of ${language}`)
-  return text
 }
 
 /** Whether a program is on this machine. */
@@ -64,7 +55,7 @@ export interface Host {
   stop(): Promise<void>
 }
 
-/** A server that can be run with the documented configuration, where it is installed. */
+/** A server that can be run with its configuration in deploy/static/, where it is installed. */
 export interface HostKind {
   name: string
   isHere: boolean
@@ -79,7 +70,7 @@ export const HOST_KINDS: readonly HostKind[] = [
 
 async function startNginx(root: string, folder: string): Promise<Host> {
   const port = await freePort()
-  const site = put(documented('nginx'), [
+  const site = put(projectFile('deploy/static/nginx.conf'), [
     ['listen 80;', `listen 127.0.0.1:${port};`],
     ['root /srv/tokenboard;', `root ${root};`],
   ])
@@ -104,7 +95,7 @@ http { access_log off; ${temporary.join(' ')} include ${join(folder, 'site.conf'
 
 async function startCaddy(root: string, folder: string): Promise<Host> {
   const port = await freePort()
-  const site = put(documented('caddyfile'), [
+  const site = put(projectFile('deploy/static/Caddyfile'), [
     ['data.example.org {', `http://127.0.0.1:${port} {`],
     ['root * /srv/tokenboard', `root * ${root}`],
   ])

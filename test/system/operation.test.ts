@@ -255,14 +255,6 @@ describe('in a fresh clone', () => {
     expect(code).toBe(0)
   })
 
-  it('the documented lines withdraw a release', async () => {
-    const lines = block('sh', 'make withdraw').replaceAll('20261120T001200Z', '20250310T001200Z')
-    const { code, stderr } = await shell(lines)
-    expect(code, stderr).toBe(0)
-    const latest = await readFile(join(clone, 'public/datasets/rankings-daily/v1/latest.json'), 'utf8')
-    expect(JSON.parse(latest).release).toBe('20250309T001200Z')
-  })
-
   it('the freshness check detects a stale dataset', async () => {
     const check = block('sh', 'stale_after').trim().replace(' https://data.example.org/catalog.json', '')
     const path = join(clone, 'node_modules/.bin')

@@ -27,7 +27,7 @@ test.for(LOOKS)(
 
 const [nginx] = HOST_KINDS.filter(({ name }) => name === 'nginx')
 
-test('pages from nginx as docs/hosting.md sets it up cause no browser errors', async (context) => {
+test('pages from nginx as deploy/static/ sets it up cause no browser errors', async (context) => {
   const browser = browserOf(given.chromium, context)
   if (!nginx?.isHere) return skipLoudly(context.skip, 'no nginx: install the package nginx-light')
   const folder = await mkdtemp(join(tmpdir(), 'tokenboard-nginx-'))

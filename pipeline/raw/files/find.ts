@@ -196,7 +196,7 @@ function checkLocal(source: Source, entry: string): void {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(entry)) return
   throw new CliError(
     `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is neither a local file nor an s3:// URL; copy ` +
-      'new files to this machine first, and name the copies (docs/scaling.md)',
+      'new files to this machine first, and name the copies (docs/operations.md)',
   )
 }
 

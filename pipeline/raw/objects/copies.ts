@@ -186,7 +186,7 @@ async function verifySize(path: string, { url, bytes }: StoredObject): Promise<v
 
 function howToSync(entry: string): string {
   const folder = entry.replace(/[*?[{].*$/s, '').replace(/[^/]*$/, '')
-  return `copy new objects to this machine first with aws s3 sync ${folder} raw/, and name the copies (docs/scaling.md)`
+  return `copy new objects to this machine first with aws s3 sync ${folder} raw/, and name the copies (docs/operations.md)`
 }
 
 async function ofSource<Result>(source: Source, work: () => Promise<Result>): Promise<Result> {

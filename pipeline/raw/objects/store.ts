@@ -9,7 +9,7 @@ export class NotInstalledError extends CliError {}
 
 /**
  * A service with buckets, queried through DuckDB's httpfs, which reads credentials, region and endpoint from the
- * environment (docs/scaling.md). Call one method at a time.
+ * environment (docs/operations.md). Call one method at a time.
  */
 export class ObjectStore {
   readonly #database: Database

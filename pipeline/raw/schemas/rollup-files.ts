@@ -2,7 +2,7 @@ import { column, over, utcDay, word } from './expression.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * Sums from another engine (docs/scaling.md), one row per UTC day and model. `prompt_tokens` has all tokens and
+ * Sums from another engine (docs/operations.md), one row per UTC day and model. `prompt_tokens` has all tokens and
  * `completion_tokens` the number of requests; see `count/sums_of_rollup`. Rows without requests are rejected.
  */
 export const rollupFiles: Schema = {

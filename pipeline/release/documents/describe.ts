@@ -165,7 +165,7 @@ export const PROVISIONAL =
   `A date is provisional until ${PROVISIONAL_DAYS} days after it, because logs come late; then it is final. Both may ` +
   'change, and every change is listed; a changed final date is a restatement.'
 
-export const PERIODS: Caveat = {
+const PERIODS: Caveat = {
   name: 'Weeks and months',
   text:
     'Weeks and months are tables of their own, ranked by the tokens of all models on their dates. Do not add daily rows ' +
@@ -197,7 +197,7 @@ const TOP_AND_REST = `Top ${TOP_MODELS} and the rest`
 export const UNNAMED =
   'A model that a date does not name had no tokens, or at most as many as the last one named: do not read it as zero.'
 
-export const CAVEATS: readonly Caveat[] = [
+const CAVEATS: readonly Caveat[] = [
   {
     name: 'Tokenizers differ',
     text:

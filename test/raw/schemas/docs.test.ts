@@ -71,23 +71,25 @@ describe('docs/sources.md', () => {
     }
   })
 
-  it('has an example of every schema that builds', async () => {
+  it('has an example that builds with the name of every schema', async () => {
     const workspace = await newWorkspace()
     const sources: unknown[] = []
+    const exampleIn = (section: string) => /```json\n(.*?)```/s.exec(sections.get(section) ?? '')?.[1] ?? ''
     for (const name of SCHEMA_NAMES) {
-      const example = /```json\n(.*?)```/s.exec(sections.get(name) ?? '')?.[1] ?? ''
+      const isCanonical = name === 'canonical'
       const {
         sources: [source],
         ...top
-      } = JSON.parse(example)
-      expect([source.schema, top]).toEqual([name, { aliases: 'aliases.csv' }])
-      const [file] = source.files
+      } = JSON.parse(exampleIn(isCanonical ? name : 'What holds for every schema'))
+      expect(top).toEqual({ aliases: 'aliases.csv' })
+      const file = source.files[0].replace('raw/gateway/*', `${name}/log`)
       // The example of canonical columns shows how those of another log are renamed.
-      const log = name === 'canonical' ? 'litellm-spend-logs' : name
+      const log = isCanonical ? 'litellm-spend-logs' : name
+      const more = name === 'vertex-ai-logs' ? { sampling_rate: 1 } : {}
       const record = having(RECORDS[log], PATHS[log].model, `short ${name}`)
       await mkdir(join(workspace.input, name))
-      await writeLog(join(workspace.input, name, file), [record], extname(file).slice(1) as Form)
-      sources.push({ ...source, name, files: [`${name}/${file}`] })
+      await writeLog(join(workspace.input, file), [record], extname(file).slice(1) as Form)
+      sources.push({ ...source, ...more, name, schema: name, files: [file] })
     }
     const aliases = SCHEMA_NAMES.map((name) => `short ${name},acme/${name}\n`)
     await writeInput(workspace, 'aliases.csv', `alias,model_permaslug\n${aliases.join('')}`)

@@ -1,4 +1,4 @@
-/** deploy/alerts.yml, deploy/grafana-dashboard.json and the table of docs/operations.md against the metrics that there are. */
+/** deploy/alerts.yml, deploy/grafana-dashboard.json and the list of docs/operations.md against the metrics that there are. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -83,7 +83,7 @@ test('the alerts name only metrics that there are', () => {
 
 test('docs/operations.md lists the metrics of the server with what they say', () => {
   const page = read('docs/operations.md')
-  const listed = [...page.matchAll(/^\| `((?:tokenboard|process)_\w+)(?:\{.*\})?` \| (\w+) \| (.*) \|$/gm)]
+  const listed = [...page.matchAll(/^- `((?:tokenboard|process)_\w+)(?:\{.*\})?` \((\w+)\): (.*)$/gm)]
   const rows = listed.map(([, name, type, help]) => ({ name, type, help }))
   expect(rows).toEqual(families.map(({ name, type, help }) => ({ name, type, help })))
 })
