@@ -19,7 +19,7 @@ const sources = tracked.filter((path) => /^(pipeline|server)\/.*\.ts$/.test(path
  * what the lines buy. They are today's, rounded up to the next 50: they only fall.
  */
 const BUDGETS: Readonly<Record<string, number>> = {
-  docs: 6_850,
+  docs: 4_600,
   pipeline: 850,
   'pipeline/base': 3_050,
   'pipeline/commands': 3_400,
@@ -28,7 +28,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'pipeline/operation': 450,
   'pipeline/publication': 6_300,
   'pipeline/raw': 9_100,
-  'pipeline/release': 4_900,
+  'pipeline/release': 4_850,
   'pipeline/rollup': 7_100,
   'pipeline/setup': 950,
   'pipeline/site': 8_800,

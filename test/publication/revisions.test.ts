@@ -2,6 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { readCoverage } from '../support/history.ts'
 import { buildIn, datasetFolder, newWorkspace, snapshotTree, type Workspace } from '../support/pipeline.ts'
 import { release, type Use } from '../support/releases.ts'
 
@@ -17,6 +18,12 @@ async function built(...deliveries: Use[][]): Promise<Workspace> {
   for (const [hour, uses] of deliveries.entries()) await release(workspace, uses, `2025-03-10T1${hour}:00:00Z`)
   return workspace
 }
+
+it('coverage begins with the first date ever published', async () => {
+  const workspace = await built(FIRST)
+  const { start_date, days } = await readCoverage(workspace)
+  expect([start_date, days[0]?.date]).toEqual([FIRST[0]?.[0], FIRST[0]?.[0]])
+})
 
 it('a build without coverage.json stops at a revision that holds other rows', async () => {
   const workspace = await built(FIRST)

@@ -13,15 +13,17 @@ export async function writeIndex(publicDir: string): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name !== 'index.json').sort()
   const releases: object[] = []
   let previous: string | null = null
+  type Facts = Record<string, unknown>
   for (const name of names) {
     const manifest = await readFile(join(folder, name, 'manifest.json'), 'utf8')
-    const { release, as_of, start_date, end_date, rows, content_hash, tables } = JSON.parse(manifest)
+    const { release, as_of, start_date, end_date, rows, content_hash, data_version, tables } = JSON.parse(manifest)
     const about = { release, as_of, start_date, end_date, rows, content_hash, path: `releases/${name}/` }
     const hashes = tables && { weekly: tables.weekly.content_hash, monthly: tables.monthly.content_hash }
-    const facts: object = { ...about, manifest_sha256: hash('sha256', manifest), tables: hashes, previous }
+    const facts: Facts = { ...about, manifest_sha256: hash('sha256', manifest), data_version, tables: hashes, previous }
     previous = hash('sha256', JSON.stringify(facts))
     const isDropped = !(await readdir(join(folder, name))).includes('rankings-daily.ndjson.gz')
-    releases.push({ ...facts, hash: previous, ...(isDropped && { dropped: true }) })
+    const status = name === names.at(-1) ? 'current' : 'superseded'
+    releases.push({ ...facts, hash: previous, status, ...(isDropped && { dropped: true }) })
   }
   await writeFile(join(folder, 'index.json.new'), JSON.stringify({ dataset: 'rankings-daily', releases }))
   await rename(join(folder, 'index.json.new'), join(folder, 'index.json'))

@@ -93,7 +93,7 @@ export const raw: Mutant[] = [
     name: 'look-alike-is-another-model',
     promise: 'Names that differ in characters that nobody sees are one model.',
     file: 'pipeline/raw/slug.ts',
-    find: '.replace(/[\\p{Cf}\\p{Default_Ignorable_Code_Point}]/gu',
+    find: '.replace(/[\\p{Cf}\\p{Default_Ignorable_Code_Point}\\u2800]/gu',
     replace: '.replace(/[\\p{Bidi_Control}]/gu',
     tests: ['test/raw/registry.test.ts'],
   },
