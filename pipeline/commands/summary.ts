@@ -22,7 +22,6 @@ export function describeSummary(summary: BuildSummary): string {
     ...describeVersion(summary),
     ...describeDropped(summary),
     ...describeSourcesWithoutIds(summary.sources_without_request_id),
-    ...describeSkipped(summary.skipped_objects),
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
     ...(outcome === 'would_release' ? [] : [`  files     ${path}`]),
@@ -164,13 +163,6 @@ function describeSourcesWithoutIds(sources: BuildSummary['sources_without_reques
     return `${JSON.stringify(source)}: ${share} request_id; one that is delivered twice counts twice`
   })
   return section('no ids', lines, SOURCES_SHOWN)
-}
-
-const OBJECTS_SHOWN = 10
-
-function describeSkipped(urls: readonly string[] = []): string[] {
-  const lines = urls.map((url) => `${url} is not read: its key has a segment . or ..; rename it`)
-  return section('skipped', lines, OBJECTS_SHOWN)
 }
 
 const WARNINGS_SHOWN = 10
