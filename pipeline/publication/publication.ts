@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
 import { GENERATOR } from '../base/version.ts'
-import { codedPaths } from '../contract/codings.ts'
+import { codedPath } from '../contract/codings.ts'
 import type { PublishedDois } from '../contract/dois.ts'
 import type { EventChain } from '../contract/events.ts'
 import type { Coverage, Restatements } from '../contract/ledger.ts'
@@ -125,7 +125,8 @@ function unreadText(path: string, isOptional: boolean): Entry[] {
 }
 
 function codingEntries(path: string): Entry[] {
-  return codedPaths(path).map((coded) => ({ path: coded, codes: path, isOptional: true }))
+  const coded = codedPath(path)
+  return coded === undefined ? [] : [{ path: coded, codes: path, isOptional: true }]
 }
 
 /** Whether there must be a history: versions before 0.8.0 made none, and there each release had its data files. */
