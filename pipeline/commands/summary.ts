@@ -209,8 +209,8 @@ function describeDate({ date, change, rows_before, rows_after, tokens_before, to
   return `${date} changed: ${formatInteger(rows_before)} -> ${rows}, ${formatInteger(tokens_before)} -> ${tokens}`
 }
 
-export function section(name: string, lines: readonly string[], shown: number): string[] {
+export function section(name: string, lines: readonly string[], shown = Number.POSITIVE_INFINITY): string[] {
   const kept =
     lines.length > shown ? [...lines.slice(0, shown), `and ${lines.length - shown} more (--json has all)`] : lines
-  return kept.map((line, position) => `  ${(position === 0 ? name : '').padEnd(10)}${line}`)
+  return kept.map((line, position) => `  ${(position === 0 ? `${name} ` : '').padEnd(10)}${line}`)
 }
