@@ -20,7 +20,7 @@ test-clients: export NEWEST_CLIENTS = $(if $(filter --newest,$(ARGS)),1)
 NEWEST = --reporter=default --reporter=./test/clients/newest-reporter.ts
 
 ##@ Use
-.PHONY: init build archive withdraw export status serve key catalog store verify keygen derive reproduce inspect models disclosure rejects sample httpfs
+.PHONY: init build archive withdraw export status serve key catalog store verify keygen derive reproduce inspect models disclosure rejects sample
 init: $(INSTALLED) ## raw logs -> a configuration and a dry run of the first release (ARGS="logs/")
 	$(CLI) init $(ARGS)
 build: $(INSTALLED) ## sources -> a new release in public/ (none when nothing changed)
@@ -49,7 +49,7 @@ derive: $(INSTALLED) ## files of a release from its Parquet alone (ARGS="RELEASE
 	$(CLI) derive $(ARGS)
 reproduce: $(INSTALLED) ## the current release again from its raw files, compared byte for byte (ARGS=RELEASE: another)
 	$(CLI) reproduce $(ARGS)
-inspect: $(INSTALLED) ## what is in raw files (ARGS="FILE…"), folders (ARGS=logs/) or buckets ("--sql FILE": the SQL that reads it)
+inspect: $(INSTALLED) ## what is in raw files (ARGS="FILE…") or folders (ARGS=logs/) ("--sql FILE": the SQL that reads it)
 	$(CLI) inspect $(ARGS)
 models: $(INSTALLED) ## models that models.json does not know, with tokens (ARGS="--add public NAME…": write them there)
 	$(CLI) models $(ARGS)
@@ -59,8 +59,6 @@ rejects: $(INSTALLED) ## the records that the last build rejected (ARGS="--reaso
 	$(CLI) rejects $(ARGS)
 sample: $(INSTALLED) ## write synthetic raw usage logs to build from
 	$(CLI) sample $(ARGS)
-httpfs: $(INSTALLED) ## download DuckDB's httpfs, 22 MB, for s3:// sources
-	$(CLI) httpfs $(ARGS)
 
 ##@ Develop
 .PHONY: test golden test-system test-clients soak mutants bench check docs sbom format screenshots clean help

@@ -36,7 +36,6 @@ export interface BuildSummary extends Partial<PublishedFacts> {
   /** What the rule in force did. Private. */
   disclosure_rule?: DisclosureSummary
   sources_without_request_id: SourceWithoutIds[]
-  skipped_objects?: string[]
   warnings: Warning[]
   changes?: Changes
   /** Rows of the newest date. Only a dry run sets it. */
@@ -76,7 +75,6 @@ export function summarize(
     ...(disclosure && { disclosure }),
     ...(disclosed && { disclosure_rule: disclosureSummary(disclosed, facts.release) }),
     sources_without_request_id: account.sourcesWithoutIds,
-    ...(account.skippedObjects.length > 0 && { skipped_objects: account.skippedObjects }),
     warnings: findings.map(toWarning),
     path,
   }

@@ -88,7 +88,6 @@ import {
   type OpenedEngine,
   openEngine,
   readRecords,
-  withObjects,
 } from './rollup/intake.ts'
 import { forgetRereads, wasReread } from './rollup/state.ts'
 import { KeySpendLedger, type UsageLines, usageLines, writeUsage } from './rollup/usage.ts'
@@ -143,9 +142,8 @@ export async function build(
     checkNotBefore(asOf, chain.index)
     const publisher = await readPublisher(dataDir, synthetic)
     const sampleFolder = dryRun ? join(folder, 'sample') : resolve(dataDir, 'raw/sample')
-    const chosen = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
-    checkRetention(chain.index, chosen.retention)
-    const sources = await withObjects(chosen, workspace, config, effects)
+    const sources = await chooseSources({ named, synthetic, config }, sampleFolder, lastDate, effects)
+    checkRetention(chain.index, sources.retention)
     for (const message of await describeUnread(sources)) effects.report({ kind: 'notice', message })
     const current = await findCurrent(index, publicDir, synthetic, database)
     const kept = { dataDir, synthetic, secret, report: effects.report }

@@ -43,7 +43,7 @@ import { readProvenance } from './release/provenance.ts'
 import { compareProvenance, type ProvenanceDifferences } from './release/provenance-differences.ts'
 import { readBack } from './release/read-back.ts'
 import { loadRelease, readManifest } from './release/verify.ts'
-import { defaultSources, namedSources, openEngine, withObjects } from './rollup/intake.ts'
+import { defaultSources, namedSources, openEngine } from './rollup/intake.ts'
 import { type Workspace, withScratch } from './rollup/workspace.ts'
 
 export interface Reproduction {
@@ -124,14 +124,13 @@ async function makeAgain(
 ): Promise<Reproduction> {
   const { folder, manifest, provenance } = original
   const { synthetic, publisher, concept_doi: conceptDoi } = manifest
-  const chosen = await sourcesOf(manifest, config, workspace.folder, effects)
-  if (ruleOf(manifest.disclosure) !== undefined && chosen.disclosure === 'none') {
+  const sources = await sourcesOf(manifest, config, workspace.folder, effects)
+  if (ruleOf(manifest.disclosure) !== undefined && sources.disclosure === 'none') {
     throw new CliError(
       `release ${manifest.release} was made under a disclosure rule, and the sources file says "disclosure": "none", so ` +
         'that nobody reads whose usage records are; name a sources file without that as SOURCES',
     )
   }
-  const sources = await withObjects(chosen, workspace, config, effects)
   const facts = await factsOf(original, config, effects)
   const listed = facts?.inputs
   const frozen = await freeze(sources, listed, manifest, workspace, effects)

@@ -28,7 +28,7 @@ trap 'exit 130' HUP INT TERM
 (cd "$site" && find . -name '.?*' -prune -o -type f -print) >"$lists/found"
 synthetic=$(grep -c '"synthetic": true' "$site/catalog.json") || :
 sed 's|^\./||' "$lists/found" | awk -v lists="$lists" -v dataset="^$dataset/" -v synthetic="$synthetic" '
-  /\.(html|css|js|svg|json)\.(br|gz)$/ && $0 !~ dataset "(releases|latest|daily|monthly)/" { next }
+  /\.(html|css|js|svg|json)\.gz$/ && $0 !~ dataset "(releases|latest|daily|monthly)/" { next }
   { print > (lists "/unsorted"); step = "pages" }
   /^assets\/.*[.-][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f]+\.[A-Za-z0-9_]+$/ { step = "immutable" }
   !synthetic && $0 ~ dataset "releases/[^/]+/" && !/\/(TOMBSTONE\.json|index\.html)$/ { step = "immutable" }

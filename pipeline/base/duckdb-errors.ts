@@ -1,7 +1,6 @@
 /**
  * What DuckDB's errors mean. It has no codes for them, so its English is all there is: each row has what DuckDB says and
- * what Tokenboard says instead. test/base/duckdb-errors.test.ts makes DuckDB say them, test/clients/objects.test.ts
- * those of buckets.
+ * what Tokenboard says instead. test/base/duckdb-errors.test.ts makes DuckDB say them.
  */
 const DUCKDB_ERRORS = {
   // Of any statement.
@@ -20,13 +19,6 @@ const DUCKDB_ERRORS = {
   badContent: [
     /^(INTERNAL|Invalid|Invalid Input|Conversion|Out of Range|Serialization) Error: /,
     'cannot be read whole',
-  ],
-  // Of buckets.
-  notInstalled: [/^IO Error: Extension .* not found/, 'httpfs is not installed'],
-  badKey: [/Invalid query parameters/, 'has a question mark in its name, which DuckDB does not list'],
-  refused: [
-    /^.*\(HTTP (30\d|40[013])/,
-    'the credentials come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN and AWS_REGION',
   ],
 } as const satisfies Record<string, readonly [says: RegExp, meaning: string]>
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { meantBranch, phrase } from '../contract/issues.ts'
 import { nearest } from '../contract/nearest.ts'
 import { CliError } from './errors.ts'
 import { columnAt, lineCounter, lineFinder, MOST_LEVELS, placeOf, readJsonText } from './json-text.ts'
@@ -7,7 +8,7 @@ import { withoutSecrets } from './prose.ts'
 type ErrorClass = new (faults: readonly string[]) => Error
 
 /** A schema that checks one value is interpreted: to compile it first takes up to 30 ms. */
-const ONCE: z.core.ParseContext<z.core.$ZodIssue> = { error: phrase, reportInput: true, jitless: true }
+const ONCE: z.core.ParseContext<z.core.$ZodIssue> = { error: wordOf, reportInput: true, jitless: true }
 
 /**
  * Parses JSON by a schema. Throws `ErrorOfCaller` with every fault, each with file, line and field, and with the nearest
@@ -77,7 +78,7 @@ function check<Schema extends z.ZodType>(
 ): { data: z.infer<Schema>; problems?: undefined } | { data?: undefined; problems: Problem[] } {
   const { data, error } = schema.safeParse(value, ONCE)
   if (error === undefined) return { data }
-  return { problems: error.issues.flatMap(nearestIssues).flatMap((issue) => explain(issue, knownKeys)) }
+  return { problems: error.issues.flatMap(meantIssues).flatMap((issue) => explain(issue, knownKeys)) }
 }
 
 /** The text without a byte order mark. */
@@ -123,15 +124,11 @@ function isWrittenByUs(text: string, value: unknown): boolean {
 /** The indentation of what `readJsonText` does not read. */
 const TOO_DEEP = '  '.repeat(MOST_LEVELS)
 
-/** Of alternatives, the problems inside of the only one that has the kind of the value, unknown keys included. */
-function nearestIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
-  if (issue.code !== 'invalid_union') return [issue]
-  const branches = issue.errors.map((problems) => problems.flatMap(nearestIssues))
-  const [inside, ...others] = branches.filter((problems) =>
-    problems.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),
-  )
-  if (inside === undefined || others.length > 0) return [issue]
-  return inside.map((problem) => ({ ...problem, path: [...issue.path, ...problem.path] }))
+/** Of alternatives, the issues of the one that was meant. */
+function meantIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
+  const inner = issue.code === 'invalid_union' ? meantBranch(issue) : undefined
+  if (inner === undefined) return [issue]
+  return inner.flatMap(meantIssues).map((each) => ({ ...each, path: [...issue.path, ...each.path] }))
 }
 
 function explain(issue: z.core.$ZodIssue, knownKeys: readonly string[]): Problem[] {
@@ -153,60 +150,22 @@ function located(path: readonly PropertyKey[], problem: string): string {
   return place === '' ? problem : `${place}: ${problem}`
 }
 
-/** A message that a schema has of its own, with the value that was given. */
-function withValue({ message, code, ...issue }: z.core.$ZodIssue, input: unknown = issue.input): string {
-  if (!/^(?:must|is not) /.test(message) || message.includes(', not ')) return message
-  if (input === undefined) return code === 'custom' ? message : `is missing; it ${message}`
-  // A rule about several fields has no value of its own.
-  if (typeof input === 'object') return message
-  return `${message}${message.startsWith('must') ? ', not' : ':'} ${short(JSON.stringify(input))}`
-}
-
-const KINDS: Record<string, string> = {
-  string: 'a text',
-  number: 'a number',
-  int: 'a whole number',
-  boolean: 'true or false',
-  object: 'an object',
-  record: 'an object',
-  array: 'a list',
-  null: 'null',
-}
-
 const FORMATS: Record<string, string> = { url: 'URL', uuid: 'UUID' }
+
+function wordOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'is missing'
+  return issue.code === 'invalid_format' ? `must be a valid ${FORMATS[issue.format] ?? issue.format}` : phrase(issue)
+}
 
 const LONGEST_VALUE = 60
 
-/** What is wrong with a value, where its schema does not say so itself. */
-function phrase(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.input === undefined) return 'is missing'
-  const written = `not ${short(JSON.stringify(issue.input))}`
-  if (issue.code === 'invalid_type') return `must be ${kindOf(issue.expected)}, ${written}`
-  if (issue.code === 'invalid_value')
-    return `must be ${issue.values.map((each) => JSON.stringify(each)).join(' or ')}, ${written}`
-  if (issue.code === 'too_small') return tooSmall(issue, written)
-  if (issue.code === 'too_big') return `must ${bound(issue.origin, `at most ${issue.maximum}`)}, ${written}`
-  if (issue.code === 'invalid_format') return `must be a valid ${FORMATS[issue.format] ?? issue.format}, ${written}`
-  return issue.code === 'invalid_union' ? `must be ${kindsOf(issue)}, ${written}` : undefined
-}
-
-function kindOf(expected: string): string {
-  return KINDS[expected] ?? expected
-}
-
-function kindsOf({ errors }: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string {
-  const kinds = errors.flat().flatMap((each) => (each.code === 'invalid_type' ? [kindOf(each.expected)] : []))
-  return kinds.length === 0 ? 'of another form' : [...new Set(kinds)].join(' or ')
-}
-
-function tooSmall({ origin, minimum }: z.core.$ZodRawIssue<z.core.$ZodIssueTooSmall>, written: string): string {
-  if (minimum === 1 && (origin === 'string' || origin === 'array')) return 'is empty'
-  return `must ${bound(origin, `at least ${minimum}`)}, ${written}`
-}
-
-function bound(origin: string, size: string): string {
-  if (origin === 'string') return `have ${size} characters`
-  return origin === 'array' ? `have ${size} items` : `be ${size}`
+/** What is wrong, with the value that was given. */
+function withValue({ message, code, ...issue }: z.core.$ZodIssue, input: unknown = issue.input): string {
+  if (!/^(?:must|is not) (?!not be empty$)/.test(message) || message.includes(', not ')) return message
+  if (input === undefined) return code === 'custom' ? message : `is missing; it ${message}`
+  // A rule about several fields has no value of its own.
+  if (code === 'custom' && typeof input === 'object') return message
+  return `${message}${message.startsWith('must') ? ', not' : ':'} ${short(JSON.stringify(input))}`
 }
 
 function short(value: string): string {

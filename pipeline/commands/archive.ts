@@ -43,11 +43,11 @@ function describe({ outcome, before, records, sources, path, ...files }: Archive
   }
   const lines = [
     headlines[outcome],
-    ...sources.map(({ source, start_date, end_date, dates, records: ofSource }) => {
+    ...sources.flatMap(({ source, start_date, end_date, dates, records: ofSource }) => {
       const range = start_date === end_date ? start_date : `${start_date} to ${end_date}`
-      return `  ${source.padEnd(9)} ${counted(ofSource, 'record')}, ${counted(dates, 'date')}, ${range}`
+      return section(source, [`${counted(ofSource, 'record')}, ${counted(dates, 'date')}, ${range}`])
     }),
-    ...(path === undefined ? [] : [`  archive   ${path}`]),
+    ...(path === undefined ? [] : section('archive', [path])),
     ...describeDeletable(files.deletable_files, outcome === 'would_archive' ? ' then' : ''),
     ...section(
       'needed',

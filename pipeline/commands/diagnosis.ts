@@ -5,6 +5,7 @@ import { percent } from '../dataset/published-share.ts'
 import { SAMPLING_TO_CHECK } from '../raw/inspect.ts'
 import type { DiagnosedSource, Diagnosis, Unknown } from '../setup/doctor.ts'
 import type { LogReading } from '../setup/log-reading.ts'
+import { section } from './summary.ts'
 
 const MODELS_SHOWN = 10
 const FILES_SHOWN = 10
@@ -69,7 +70,7 @@ function describeSource(
     ...(sampling_rate === undefined ? [] : [['sampling', SAMPLING_TO_CHECK] as [string, string]]),
     ...(model !== undefined && !unknown.includes('model') ? [['model', printable(model)] as [string, string]] : []),
   ]
-  return [printable(name), ...lines.map(([label, text]) => `  ${label.padEnd(10)}${text}`)].join('\n')
+  return [printable(name), ...lines.flatMap(([label, text]) => section(label, [text]))].join('\n')
 }
 
 function describeFixed(folders: readonly string[]): string {

@@ -10,7 +10,7 @@ export const init = new Command('init')
   .description(
     'Look at your raw logs, ask what only you know, write the configuration, and show the first release as a dry run.',
   )
-  .argument('[path...]', 'raw files, folders or s3://BUCKET/FOLDER; asked for without')
+  .argument('[path...]', 'raw files or folders; asked for without')
   .option('--model <name>', 'the model of records without one: NAME, or SOURCE=NAME; repeatable', collect)
   .option('--base-time <instant>', 'when relative times begin: INSTANT, or SOURCE=INSTANT; repeatable', collect)
   .option('--time-unit <unit>', 'of relative times: seconds or milliseconds, or SOURCE=UNIT; repeatable', collect)

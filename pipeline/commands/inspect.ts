@@ -12,7 +12,7 @@ export const inspect = new Command('inspect')
   .description(
     'Guess the schema of raw files, read them all, say what is in them, and print the sources to paste. Changes nothing.',
   )
-  .argument('<path...>', 'raw files, folders or s3://BUCKET/FOLDER')
+  .argument('<path...>', 'raw files or folders')
   .option('--json', 'print what was found as one JSON object on stdout')
   .option('--sql', "print the SQL that reads the one file, ready to run in DuckDB's own shell")
   .action(async (paths, { json = false, sql = false }) => {

@@ -7,7 +7,6 @@ import { catalog } from './catalog.ts'
 import { derive } from './derive.ts'
 import { disclosure } from './disclosure.ts'
 import { exportCopy } from './export.ts'
-import { httpfs } from './httpfs.ts'
 import { init } from './init.ts'
 import { inspect } from './inspect.ts'
 import { key } from './key.ts'
@@ -57,7 +56,6 @@ export function createProgram(): Command {
     catalog,
     store,
     sample,
-    httpfs,
   ])
     program.addCommand(command)
   return throwInsteadOfExit(program)

@@ -119,7 +119,7 @@ interface Conversation extends Pick<InitContext, 'write'> {
 async function askPaths(paths: readonly string[], interview: Interview): Promise<string[]> {
   if (paths.length > 0) return [...paths]
   const answer = await interview.ask({
-    text: 'Where are your raw logs: files, folders or s3://BUCKET/FOLDER',
+    text: 'Where are your raw logs: files or folders',
     flag: 'PATH…',
     example: '',
   })
@@ -139,9 +139,8 @@ async function examine(
     return Object.fromEntries(told.filter(([, value]) => value !== undefined))
   }
   const folder = dirname(resolve(sourcesPath(config)))
-  const objectsFolder = join(config.dataDir, 'state/objects')
   const column = (name: string) => givenFor(name, contributor)
-  const diagnosis = await diagnose(paths, { config, effects, folder, objectsFolder, known, contributor: column })
+  const diagnosis = await diagnose(paths, { config, effects, folder, known, contributor: column })
   checkNames(
     [...Object.values(words).flat(), ...contributor, ...exempt],
     diagnosis.sources.map(({ entry }) => entry.name),

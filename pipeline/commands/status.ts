@@ -20,8 +20,8 @@ export const status = new Command('status')
     `
 The exit code is 1 if the release is stale, which is at "stale_after" of catalog.json, if nothing is published, or if
 that cannot be read. It is 0 while the release is fresh, even if the last build failed: what it said is in the text. This
-command takes no lock, writes nothing, and may run at any time. It finds local files without reading them; buckets are
-named but not listed, and ClickHouse is not asked. What it prints is private, because it names sources.
+command takes no lock, writes nothing, and may run at any time. It finds raw files without reading them, and does not
+ask ClickHouse. What it prints is private, because it names sources.
 
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF. Ages are measured at AS_OF, if it is set.`,
   )
@@ -95,8 +95,7 @@ function describeNext({ sources_file, synthetic, sources, clickhouse }: NextInpu
   if (sources.length === 0) return synthetic ? [`there is no ${sources_file}: the SYNTHETIC sample`] : []
   const files = sources.reduce((sum, each) => sum + each.files, 0)
   const bytes = sources.reduce((sum, each) => sum + each.bytes, 0)
-  const buckets = sources.flatMap((each) => each.buckets.map((entry) => `${entry}, which is not listed here`))
-  return [`${counted(files, 'file')} of ${counted(sources.length, 'source')}, ${formatBytes(bytes)}`, ...buckets]
+  return [`${counted(files, 'file')} of ${counted(sources.length, 'source')}, ${formatBytes(bytes)}`]
 }
 
 function tableOf(sources: readonly SourceInputs[]): string {

@@ -22,7 +22,6 @@ export function describeSummary(summary: BuildSummary): string {
     ...describeVersion(summary),
     ...describeDropped(summary),
     ...describeSourcesWithoutIds(summary.sources_without_request_id),
-    ...describeSkipped(summary.skipped_objects),
     ...describeChanges(summary.changes),
     ...describeWarnings(summary.warnings),
     ...(outcome === 'would_release' ? [] : [`  files     ${path}`]),
@@ -122,7 +121,11 @@ function describeRecords(records: BuildSummary['records']): string[] {
   const aside = [
     ...Object.entries(rejected).map(([reason, count]) => `${formatInteger(count)} rejected (${reason})`),
     ...(duplicates > 0 ? [counted(duplicates, 'duplicate')] : []),
-    ...(left_out > 0 ? [`${formatInteger(left_out)} left out (no usage by their schema: cache hits, failures, spans that repeat others)`] : []),
+    ...(left_out > 0
+      ? [
+          `${formatInteger(left_out)} left out (no usage by their schema: cache hits, failures, spans that repeat others)`,
+        ]
+      : []),
     ...(archived_date > 0 ? [`${formatInteger(archived_date)} of dates that were archived before they came`] : []),
     ...(records.private > 0 ? [`${formatInteger(records.private)} private`] : []),
     ...(before_dataset_start > 0 ? [`${formatInteger(before_dataset_start)} before the dataset begins`] : []),
@@ -164,13 +167,6 @@ function describeSourcesWithoutIds(sources: BuildSummary['sources_without_reques
     return `${JSON.stringify(source)}: ${share} request_id; one that is delivered twice counts twice`
   })
   return section('no ids', lines, SOURCES_SHOWN)
-}
-
-const OBJECTS_SHOWN = 10
-
-function describeSkipped(urls: readonly string[] = []): string[] {
-  const lines = urls.map((url) => `${url} is not read: its key has a segment . or ..; rename it`)
-  return section('skipped', lines, OBJECTS_SHOWN)
 }
 
 const WARNINGS_SHOWN = 10
@@ -217,8 +213,8 @@ function describeDate({ date, change, rows_before, rows_after, tokens_before, to
   return `${date} changed: ${formatInteger(rows_before)} -> ${rows}, ${formatInteger(tokens_before)} -> ${tokens}`
 }
 
-export function section(name: string, lines: readonly string[], shown: number): string[] {
+export function section(name: string, lines: readonly string[], shown = Number.POSITIVE_INFINITY): string[] {
   const kept =
     lines.length > shown ? [...lines.slice(0, shown), `and ${lines.length - shown} more (--json has all)`] : lines
-  return kept.map((line, position) => `  ${(position === 0 ? name : '').padEnd(10)}${line}`)
+  return kept.map((line, position) => `  ${(position === 0 ? `${name} ` : '').padEnd(10)}${line}`)
 }

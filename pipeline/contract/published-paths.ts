@@ -146,8 +146,8 @@ function exactly(...paths: string[]): RegExp {
   return new RegExp(`^(${paths.map((path) => path.replaceAll('.', '\\.')).join('|')})$`)
 }
 
-/** Compressed forms are what is compressed. DuckDB's WebAssembly is published in this form alone. */
-const CODED = /(?<=\.(html|css|js|svg|json))\.(br|gz)$/
+/** Compressed forms are what is compressed. */
+const CODED = /(?<=\.(html|css|js|svg|json))\.gz$/
 
 /** The path of the text that a path may be a compressed form of; itself if it is none. */
 export function withoutCoding(path: string): string {

@@ -69,7 +69,6 @@ export class Account {
   readonly #notes: ReadingNote[] = []
   readonly sourcesWithoutIds: SourceWithoutIds[] = []
   /** URLs of objects that cannot be read because of their names. */
-  readonly skippedObjects: string[] = []
   #rowsOfSums: ReturnType<Account['rejectedOf']> | undefined
 
   add({ records, tokens, ...rest }: Excluded): void {

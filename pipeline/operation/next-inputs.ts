@@ -2,7 +2,6 @@ import type { PipelineConfig } from '../base/config.ts'
 import { reasonOf } from '../base/errors.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { findInputFiles, type InputFile } from '../raw/files/find.ts'
-import { isObjectUrl } from '../raw/objects/object.ts'
 import type { Source, Sources } from '../raw/sources.ts'
 import { isSynthetic, namedSources, sourcesPath } from '../rollup/intake.ts'
 import type { KnownFiles } from '../rollup/known-files.ts'
@@ -16,8 +15,6 @@ export interface SourceInputs {
   changed: number | null
   /** Files that were read and are not there now. */
   missing: number | null
-  /** Entries of buckets, which are not listed here. */
-  buckets: string[]
 }
 
 /** What the next build would read. */
@@ -56,10 +53,9 @@ function clickhouseOf(named: Sources | undefined): NextInputs['clickhouse'] {
 }
 
 async function inputsOf(source: Source, { folder }: Sources, known: KnownFiles | undefined): Promise<SourceInputs> {
-  const [buckets, local] = [source.files.filter(isObjectUrl), source.files.filter((entry) => !isObjectUrl(entry))]
-  const { files } = await findInputFiles({ ...source, files: local }, { folder })
-  const facts = { source: source.name, files: files.length, bytes: sum(files.map(({ bytes }) => bytes)), buckets }
-  return { ...facts, ...compare(files, known, source.name) }
+  const { files } = await findInputFiles(source, { folder })
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  return { source: source.name, files: files.length, bytes, ...compare(files, known, source.name) }
 }
 
 function compare(
@@ -76,9 +72,5 @@ function compare(
     else if (before.bytes !== bytes || before.modified !== modified) changed += 1
     read.delete(name)
   }
-  return { new: fresh, changed, missing: [...read.keys()].filter((name) => !isObjectUrl(name)).length }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, each) => total + each, 0)
+  return { new: fresh, changed, missing: read.size }
 }

@@ -4,8 +4,8 @@ import { BuildError } from '../base/errors.ts'
 import { hashFile, isMissing, isThere, linkTarget, namesIn, readIfAny, statsIfAny } from '../base/files.ts'
 import { isFolder } from '../base/move.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { codedPaths } from '../contract/codings.ts'
-import { faultOfCodings } from './codings.ts'
+import { withCoded } from '../contract/codings.ts'
+import { faultOfCoding } from './codings.ts'
 import type { Entry } from './publication.ts'
 
 /** The files below `folders` that no entry lists, and that are no compressed form of one that is listed. */
@@ -14,7 +14,7 @@ export async function strayFiles(
   folders: readonly string[],
   entries: readonly Pick<Entry, 'path'>[],
 ): Promise<string[]> {
-  const known = new Set(entries.flatMap(({ path }) => [path, ...codedPaths(path)]))
+  const known = new Set(entries.flatMap(({ path }) => withCoded(path)))
   const files = await sideBySide(folders, (folder) => filesBelow(root, folder))
   return files.flat().filter((path) => !known.has(path))
 }
@@ -58,7 +58,7 @@ export async function faultOf(
   if (text === undefined) return undefined
   const found = await readIfAny(place)
   const expected = Buffer.from(text())
-  if (found?.equals(expected)) return faultOfCodings(root, path, found)
+  if (found?.equals(expected)) return faultOfCoding(root, path, found)
   if (found === undefined) return isOptional === true ? undefined : { path, error: missing(place) }
   const error = new BuildError(`${place} does not say what follows from the releases; make build restores it`)
   return { path, error }

@@ -133,13 +133,12 @@ const NO_NEWS = { data_version: undefined, restated: undefined, dropped: undefin
 /** Says again what the last build said, as of now. */
 export async function repeatBuild(
   { last, usage }: { last: LastBuild; usage: UsageLines },
-  { sources, asOf, config }: Pick<Intake, 'sources' | 'asOf' | 'config'>,
+  { asOf, config }: Pick<Intake, 'asOf' | 'config'>,
   stateDir: string,
   { files, report }: Effects,
 ): Promise<void> {
   report({ kind: 'stage', stage: 'read' })
   for (const event of last.events) report(event)
-  await sources.objects?.tidy()
   await writeQuality(last.quality, asOf, stateDir, files)
   await writeUsage(usage, asOf, config.dataDir, files)
 }

@@ -6,7 +6,7 @@ import { BuildError, reasonOf } from '../base/errors.ts'
 import { namesIn, readIfAny, readTextIfAny, statsIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { codedPaths, isCoding } from '../contract/codings.ts'
+import { isCoding, withCoded } from '../contract/codings.ts'
 import { DATASET_PATH, type ReleaseEntry, ReleaseIndex, releasePath } from '../contract/manifest.ts'
 import {
   API_PAGE_PATH,
@@ -74,10 +74,9 @@ function listedOnly(list: ReadonlyMap<string, string>, fetched: ReadonlySet<stri
 
 /** A server has a page of its own about the API. */
 async function ownAnswers(folder: string, list: ReadonlyMap<string, string>): Promise<string[]> {
-  const all = [API_PAGE_PATH, ...codedPaths(API_PAGE_PATH)]
   const isOther = async (path: string) =>
     list.has(path) && hash('sha256', (await readIfAny(join(folder, path))) ?? '') !== list.get(path)
-  return (await sideBySide(all, async (path) => ((await isOther(path)) ? [path] : []))).flat()
+  return (await sideBySide(withCoded(API_PAGE_PATH), async (path) => ((await isOther(path)) ? [path] : []))).flat()
 }
 
 /** The texts of the files that change with every release. While they are equal, no release was published. */

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import { hashOf, hashOfCode } from '../base/code.ts'
 import type { Database } from '../base/database.ts'
 import { sideBySide } from '../base/side-by-side.ts'
-import { codedPaths } from '../contract/codings.ts'
+import { withCoded } from '../contract/codings.ts'
 import { API_FILES, COVERAGE_PATH, PAGE_FOLDERS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
 import { renderRankingsDaily } from '../site/api.ts'
 import type { Bundle } from '../site/bundle.ts'
@@ -47,7 +47,7 @@ export async function renderChanged(
   // Assets of the previous pages stay, because some may be open or cached.
   const { retired, outdated } = sortAssets(previous, all)
   const stray = await strayFiles(publicDir, PAGE_FOLDERS, all)
-  for (const each of [...stray, ...outdated, ...outdated.flatMap(codedPaths)]) await tree.remove(each, 'leftovers')
+  for (const each of [...stray, ...outdated.flatMap(withCoded)]) await tree.remove(each, 'leftovers')
   const standing =
     tree.isNewChain || previous === undefined ? new Map() : await unchangedPages(publicDir, previous, all)
   const pages = all.filter(({ path }) => !standing.has(path))

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import { CHECKSUMS_FILE, toChecksums } from '../base/checksums.ts'
 import { toJson } from '../base/json.ts'
-import { codedPaths } from '../contract/codings.ts'
+import { codedPath } from '../contract/codings.ts'
 import type { PublishedDois } from '../contract/dois.ts'
 import type { EventChain } from '../contract/events.ts'
 import type { Coverage, Restatements } from '../contract/ledger.ts'
@@ -122,7 +122,8 @@ function unreadText(path: string): Entry[] {
 }
 
 function codingEntries(path: string): Entry[] {
-  return codedPaths(path).map((coded) => ({ path: coded, codes: path, isOptional: true }))
+  const coded = codedPath(path)
+  return coded === undefined ? [] : [{ path: coded, codes: path, isOptional: true }]
 }
 
 /** Entries whose texts are rendered together, when the first of them is needed. */

@@ -6,7 +6,7 @@ import { hashFile, readTextIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
 import { isFolder } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
-import { codedPaths } from '../contract/codings.ts'
+import { withCoded } from '../contract/codings.ts'
 import { ruleOf } from '../contract/disclosure.ts'
 import type { EventChain } from '../contract/events.ts'
 import {
@@ -35,7 +35,7 @@ import {
 import { readRestatements } from '../release/ledger.ts'
 import { type LoadedRelease, readManifest } from '../release/verify.ts'
 import { renderEmbeddingsModels } from '../site/api.ts'
-import { stageCodings } from './codings.ts'
+import { stageCoding } from './codings.ts'
 import { followReleases } from './follow.ts'
 import { followHistory } from './follow-history.ts'
 import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
@@ -268,7 +268,7 @@ async function stage(
   const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
   await followHistory(tree, index, manifest, database)
   const dois = await doisOf(tree.folder.dataDir, index)
-  if (dois === undefined) for (const each of [DOIS_PATH, ...codedPaths(DOIS_PATH)]) await tree.remove(each)
+  if (dois === undefined) for (const each of withCoded(DOIS_PATH)) await tree.remove(each)
   const events = await stageEvents(tree, index)
   const known = { manifest, index, coverage, restatements: restatements.restatements, dois }
   const { pages, ranking, note } = await renderChanged(tree, known, database)
@@ -295,6 +295,6 @@ async function stageEntry(tree: NextTree, { path, text, target }: Entry): Promis
     // A file of several megabytes is not copied.
     const content = typeof made === 'string' ? Buffer.from(made) : made
     await tree.replace(path, content)
-    await stageCodings(tree, path, content)
+    await stageCoding(tree, path, content)
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DATASET_START, UtcDate } from '../contract/utc-date.ts'
+import { whyUrl } from './files/entry.ts'
 
 export const SourceVisibility = z.enum(['public', 'private', 'registry']).default('registry')
 
@@ -14,6 +15,12 @@ export interface UsageSource {
   /** Texts that stand for nobody in the column of contributors, as the maintainer wrote them. */
   no_customer?: readonly string[] | undefined
 }
+
+/** A path or pattern of raw files. */
+export const FileEntry = z
+  .string()
+  .min(1)
+  .refine((entry) => whyUrl(entry) === undefined, { error: ({ input }) => whyUrl(String(input)) })
 
 export const NoCustomer = z.array(z.string().min(1)).min(1).optional()
 
@@ -66,7 +73,7 @@ export const EngineFields = z.strictObject({
     .optional()
     .describe('The ClickHouse to ask. Exactly one of this and `rollup_files` is given.'),
   rollup_files: z
-    .array(z.string().min(1))
+    .array(FileEntry)
     .min(1)
     .optional()
     .describe('Files of sums per day and model that another engine wrote.'),

@@ -17,7 +17,6 @@ import { type LinkedFile, linkParquet, UNKNOWN } from './files/link.ts'
 import { recognize } from './files/recognize.ts'
 import { splitCsv } from './files/split.ts'
 import { defineSample, defineUsage } from './ingest.ts'
-import { isObjectUrl } from './objects/object.ts'
 import { MAPPINGS, SCHEMA_NAMES, SCHEMAS, type SchemaName } from './schemas/index.ts'
 import { fileColumn, listsOf } from './schemas/of-source.ts'
 import { neededColumns, type Schema, schemaColumns } from './schemas/schema.ts'
@@ -324,7 +323,7 @@ function proposals(file: LinkedFile, columnsIn: ColumnsIn): SourceEntry[] {
   const columns = columnsIn({ schema: 'canonical' })
   const names = columns.map((column) => column.name)
   const name = basename(file.name).replace(/\..*$/, '') || 'logs'
-  const files = [isObjectUrl(file.name) ? file.name : resolve(file.name)]
+  const files = [resolve(file.name)]
   const fitting = SCHEMA_NAMES.flatMap((schema) => shapesOf(schema, file, columnsIn))
     .filter((shape) => missingColumns(shape, columnsIn).length === 0)
     .sort((a, b) => recognized(b, columnsIn) - recognized(a, columnsIn))

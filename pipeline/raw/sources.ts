@@ -14,12 +14,12 @@ import {
   type Engine,
   EngineChoice,
   EngineFields,
+  FileEntry,
   faultsOfNote,
   NoCustomer,
   SourceVisibility,
   type UsageSource,
 } from './engine.ts'
-import type { ObjectCopies } from './objects/object.ts'
 import { Model, type Registry } from './registry.ts'
 import { type NamedText, readOwners, readRegistry } from './registry-files.ts'
 import { HELICONE_SCHEMAS, OutsideFrom } from './schemas/helicone-settings.ts'
@@ -38,10 +38,10 @@ const SourceFields = z.strictObject({
     .enum(SCHEMA_NAMES, { error: ({ input }) => unknownSchema(input) })
     .describe("`canonical` for your own logs, or the name of a product's export."),
   files: z
-    .array(z.string().min(1))
+    .array(FileEntry)
     .min(1)
     .describe(
-      'Paths and patterns, relative to the sources file, or `s3://BUCKET/KEY`. An entry that names an existing file is never read as a pattern. `{model}` names a part of the path as a column ([sources](sources.md#columns-in-the-path)).',
+      'Paths and patterns, relative to the sources file. An entry that names an existing file is never read as a pattern. `{model}` names a part of the path as a column ([sources](sources.md#columns-in-the-path)).',
     ),
   visibility: SourceVisibility.describe(
     'Whether the usage is public. With `registry`, the `models` file decides. The `visibility` of a record wins.',
@@ -258,8 +258,6 @@ export interface Sources {
   /** The rule under which numbers are published; undefined if the file says nothing. */
   disclosure: DisclosureSettings | 'none' | undefined
   retention: Retention
-  /** Local copies of bucket objects, once they are fetched. */
-  objects?: ObjectCopies
   /** The names of the only files to read, by source. Undefined: all that are found. */
   chosen?: ReadonlyMap<string, ReadonlySet<string>>
 }

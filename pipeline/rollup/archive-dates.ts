@@ -9,7 +9,6 @@ import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { mostRecentCompletedDay, type UtcDate } from '../contract/utc-date.ts'
 import { Account } from '../dataset/quality.ts'
 import { checkRejectedShare } from '../dataset/records.ts'
-import { isObjectUrl } from '../raw/objects/object.ts'
 import type { Sources } from '../raw/sources.ts'
 import { type Archive, type ArchivedSource, archiveStaging } from './archive.ts'
 import type { RollupEngine } from './engine.ts'
@@ -21,7 +20,6 @@ import {
   namedSources,
   openEngine,
   readRecords,
-  withObjects,
 } from './intake.ts'
 import { withScratch, withWorkspace } from './workspace.ts'
 
@@ -70,8 +68,7 @@ export async function archiveDates(
     const named = await namedSources(config)
     const synthetic = await isSynthetic(named)
     const yesterday = mostRecentCompletedDay(now)
-    const chosen = await chooseSources({ named, synthetic, config }, join(folder, 'sample'), yesterday, effects)
-    const sources = await withObjects(chosen, workspace, config, effects)
+    const sources = await chooseSources({ named, synthetic, config }, join(folder, 'sample'), yesterday, effects)
     const { engine, archive } = await openEngine(workspace, { config, sources, asOf: now, synthetic }, effects)
     if (!synthetic) await leaveSample(workspace, archive)
     await bringUpToDate(database, engine, sources, effects)
@@ -134,7 +131,7 @@ async function sortFiles(
   const all: ArchiveSummary['needed_files'] = []
   for (const { name } of sources) {
     for (const { file, records_left } of await archive.filesOf(database, name, before)) {
-      all.push({ source: name, file, path: isObjectUrl(file) ? file : resolve(folder, file), records_left })
+      all.push({ source: name, file, path: resolve(folder, file), records_left })
     }
   }
   return {

@@ -17,15 +17,7 @@ import { Account } from '../dataset/quality.ts'
 import { isOfSums, type Sources } from '../raw/sources.ts'
 import { type AttackReport, attack } from './attack.ts'
 import { findUnbalanced, hasContributors, protectedIn } from './contributors.ts'
-import {
-  defaultSources,
-  isSynthetic,
-  leaveSample,
-  namedSources,
-  openEngine,
-  readRecords,
-  withObjects,
-} from './intake.ts'
+import { defaultSources, isSynthetic, leaveSample, namedSources, openEngine, readRecords } from './intake.ts'
 import { withScratch } from './workspace.ts'
 
 /** What a rule would do to a release of the sources. Private: it names cells. */
@@ -53,15 +45,14 @@ export async function reportDisclosure(
   effects: Effects,
   given: Partial<DisclosureRule> = {},
 ): Promise<DisclosureReport> {
-  const chosen = await namedSources(config, { mayLackModels: true })
-  if (chosen === undefined) throw new CliError(`there is no ${defaultSources(config)}: there is nothing to measure`)
-  const { min_contributors, p_percent } = typeof chosen.disclosure === 'object' ? chosen.disclosure : DEFAULT_RULE
+  const named = await namedSources(config, { mayLackModels: true })
+  if (named === undefined) throw new CliError(`there is no ${defaultSources(config)}: there is nothing to measure`)
+  const { min_contributors, p_percent } = typeof named.disclosure === 'object' ? named.disclosure : DEFAULT_RULE
   const rule = { min_contributors, p_percent, ...given }
-  if (!hasContributors(chosen)) throw new CliError(whyNot(chosen))
+  if (!hasContributors(named)) throw new CliError(whyNot(named))
   const asOf = config.asOf ?? effects.now()
   return withScratch(config, effects, async (workspace) => {
     const { database } = workspace
-    const named = await withObjects(chosen, workspace, config, effects)
     const sources = { ...named, disclosure: DisclosureSettings.parse(rule) }
     const synthetic = await isSynthetic(named)
     const { engine, archive } = await openEngine(workspace, { config, sources, asOf, synthetic }, effects)

@@ -1,10 +1,10 @@
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import type { Contents } from '../raw/files/content.ts'
-import { type FoundFiles, findInputFiles, type InputFile, isUnlisted } from '../raw/files/find.ts'
+import { type FoundFiles, findInputFiles, type InputFile, isFile } from '../raw/files/find.ts'
 import type { InputGroup } from '../raw/files/group.ts'
 import { recognize } from '../raw/files/recognize.ts'
 import { readsContributor } from '../raw/schemas/of-source.ts'
@@ -122,7 +122,7 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
       { ...stamps, contents },
       {
         readingOf: readingOfFile,
-        isUnlisted: ({ name }) => isUnlisted(name, source, folder),
+        isUnlisted: ({ name }) => isFile(resolve(folder, name)),
         isReplaceable: (file) => kept.isReplaceable(file),
         isOutdated: (file) => isOutdated(file.reading, source.schema),
       },

@@ -8,8 +8,6 @@ import type { UtcDate } from '../contract/utc-date.ts'
 import type { Account } from '../dataset/quality.ts'
 import { lastCredibleDate, setCredibleDates } from '../raw/credible-dates.ts'
 import { type FoundFiles, findInputFiles, folderOfEntry, foldersOf } from '../raw/files/find.ts'
-import { copyObjects } from '../raw/objects/copies.ts'
-import { isObjectUrl } from '../raw/objects/object.ts'
 import { isSampleFolder } from '../raw/sample/folder.ts'
 import { SAMPLE_DEFAULTS } from '../raw/sample/options.ts'
 import { writeSample } from '../raw/sample/write.ts'
@@ -76,16 +74,6 @@ export async function chooseSources(
   return readSources(sourcesFile)
 }
 
-export async function withObjects(
-  sources: Sources,
-  { stateDir }: Pick<Workspace, 'stateDir'>,
-  { memoryLimit }: PipelineConfig,
-  effects: Effects,
-): Promise<Sources> {
-  const options = { folder: join(stateDir, 'objects'), scratch: join(stateDir, 'objects/.next'), memoryLimit, effects }
-  return { ...sources, objects: await copyObjects(sources.sources, options) }
-}
-
 export interface Intake {
   config: PipelineConfig
   sources: Sources
@@ -107,8 +95,7 @@ export interface OpenedEngine {
 
 /** The folders that raw files lie in, without those within others. */
 function foldersOfSources({ folder, sources }: Sources, found: readonly FoundFiles[]): string[] {
-  const entries = sources.flatMap(({ files }) => files.filter((entry) => !isObjectUrl(entry)))
-  const named = entries.map((entry) => folderOfEntry(entry, folder))
+  const named = sources.flatMap(({ files }) => files.map((entry) => folderOfEntry(entry, folder)))
   const real = found.flatMap(({ files }) => foldersOf(files))
   const outer: string[] = []
   for (const each of [...named, ...real].sort()) {
@@ -190,6 +177,4 @@ export async function readRecords(
     onNotice: (message) => report({ kind: 'notice', message }),
     onNews: (message) => report({ kind: 'notice', message, isNews: true }),
   })
-  account.skippedObjects.push(...(sources.objects?.skipped ?? []))
-  await sources.objects?.tidy()
 }

@@ -8,7 +8,7 @@ import { Account, type WithheldModel } from '../dataset/quality.ts'
 import { RegistryFile } from '../dataset/registry-file.ts'
 import { looksPrivate } from '../raw/model-names.ts'
 import type { Sources } from '../raw/sources.ts'
-import { defaultSources, leaveSample, namedSources, openEngine, readRecords, withObjects } from './intake.ts'
+import { defaultSources, leaveSample, namedSources, openEngine, readRecords } from './intake.ts'
 import { withScratch, withWorkspace } from './workspace.ts'
 
 export interface UnknownModelsOptions {
@@ -39,11 +39,10 @@ export async function findUnknownModels(
   effects: Effects,
   { names, add, dryRun = false }: UnknownModelsOptions,
 ): Promise<UnknownModels> {
-  const chosen = await sourcesOf(config)
+  const sources = await sourcesOf(config)
   const asOf = config.asOf ?? effects.now()
   const withFolders = dryRun ? withScratch : withWorkspace
   return withFolders(config, effects, async (workspace) => {
-    const sources = await withObjects(chosen, workspace, config, effects)
     const { engine, archive } = await openEngine(workspace, { config, sources, asOf, synthetic: false }, effects)
     await leaveSample(workspace, archive)
     const account = new Account()

@@ -77,7 +77,7 @@ export function lockPublic(publicDir: string): Promise<Lock> {
 
 /**
  * The same for a build that stores nothing: works in a temporary folder without locks and only reads existing data.
- * With `knowsNothing` it ignores the state except copies of objects, so all raw files are read again.
+ * With `knowsNothing` it ignores the state, so all raw files are read again.
  */
 export async function withScratch<Result>(
   config: PipelineConfig,
@@ -92,7 +92,6 @@ export async function withScratch<Result>(
     const [stateDir, keptDir] = [join(folder, 'state'), join(folder, 'kept')]
     await mirror(real.keptDir, keptDir)
     await mkdir(stateDir)
-    await mirror(join(real.stateDir, 'objects'), join(stateDir, 'objects'))
     if (!knowsNothing) await copyState(real.stateDir, stateDir)
     const database = await openState(stateDir, join(folder, 'spill'), config, effects, real.stateDir)
     try {

@@ -1,14 +1,11 @@
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { withTemporaryFolder } from '../base/scratch.ts'
 import { BASE_TIME_TO_SAY, MODEL_TO_SAY, type Numbers, type SourceEntry } from '../raw/inspect.ts'
-import { copyObjects } from '../raw/objects/copies.ts'
-import { isObjectUrl, type ObjectCopies } from '../raw/objects/object.ts'
 import { MAPPINGS } from '../raw/schemas/index.ts'
-import { Source } from '../raw/sources.ts'
+import type { Source } from '../raw/sources.ts'
 import { entriesOf } from './file-patterns.ts'
-import { bucketEntry, type FoundLogs, findLogs, type Unfit } from './found-logs.ts'
+import { type FoundLogs, findLogs, type Unfit } from './found-logs.ts'
 import { groupLogs, type LogGroup } from './log-groups.ts'
 import { type LogReading, readLogs } from './log-reading.ts'
 
@@ -42,47 +39,30 @@ export interface DoctorOptions {
   effects: Effects
   /** The folder of the sources file, which paths are relative to. */
   folder: string
-  /** Where copies of objects are kept; by default in a temporary folder. */
-  objectsFolder?: string | undefined
   /** What the maintainer said of a source. */
   known?: (name: string) => Partial<Pick<Source, Unknown>>
   /** The column that names the customer, where the maintainer said so. */
   contributor?: (name: string) => string | undefined
 }
 
-/** Looks at all raw files of folders and buckets, groups them into sources, and reads these as a build does. */
+/** Looks at all raw files of folders, groups them into sources, and reads these as a build does. */
 export async function diagnose(paths: readonly string[], options: DoctorOptions): Promise<Diagnosis> {
-  return withTemporaryFolder('objects', async (temporary) => {
-    const objects = await fetchObjects(paths, options.objectsFolder ?? temporary, options)
-    const found = await findLogs(paths, objects)
-    const { groups, unfit } = await groupLogs(found.files, options.effects)
-    const names = namesFor(groups)
-    const sources: DiagnosedSource[] = []
-    const bad = [...found.unfit, ...unfit]
-    for (const [position, group] of groups.entries()) {
-      const name = names[position] ?? 'logs'
-      const read = await readGroup({ ...group, name }, objects, options)
-      bad.push(...read.unfit)
-      if (read.source !== undefined) sources.push(read.source)
-    }
-    return withPatterns({ sources, unfit: bad, skipped: found.skipped }, found, options.folder)
-  })
-}
-
-async function fetchObjects(
-  paths: readonly string[],
-  folder: string,
-  { config: { memoryLimit }, effects }: DoctorOptions,
-): Promise<ObjectCopies | undefined> {
-  const urls = paths.filter(isObjectUrl)
-  if (urls.length === 0) return undefined
-  const sources = urls.map((url) => Source.parse({ name: url, schema: 'canonical', files: [bucketEntry(url)] }))
-  return copyObjects(sources, { folder, scratch: join(folder, '.next'), memoryLimit, effects })
+  const found = await findLogs(paths)
+  const { groups, unfit } = await groupLogs(found.files, options.effects)
+  const names = namesFor(groups)
+  const sources: DiagnosedSource[] = []
+  const bad = [...found.unfit, ...unfit]
+  for (const [position, group] of groups.entries()) {
+    const name = names[position] ?? 'logs'
+    const read = await readGroup({ ...group, name }, options)
+    bad.push(...read.unfit)
+    if (read.source !== undefined) sources.push(read.source)
+  }
+  return withPatterns({ sources, unfit: bad, skipped: found.skipped }, found, options.folder)
 }
 
 async function readGroup(
   { name, entry, lacksOffset, unread, numbers, files }: LogGroup & { name: string },
-  objects: ObjectCopies | undefined,
   { known, contributor, ...options }: DoctorOptions,
 ): Promise<{ source: DiagnosedSource | undefined; unfit: Unfit[] }> {
   const lacking: Unknown[] = [
@@ -96,7 +76,7 @@ async function readGroup(
   const own = contributor?.(name)
   const columns = own === undefined ? {} : { columns: { ...entry.columns, contributor: own } }
   const settings = { name, schema, ...rest, ...columns, ...Object.fromEntries(told) }
-  const read = await readLogs(settings, files, { ...options, objects })
+  const read = await readLogs(settings, files, options)
   if (read.reading === undefined) return { source: undefined, unfit: read.unfit }
   const isLong = settings.time_unit === 'milliseconds' && spanOf(read.reading) > DAY_MS
   const unknown = lacking.filter((key) => !told.some(([each]) => each === key) && !(key === 'time_unit' && isLong))

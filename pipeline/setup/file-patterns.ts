@@ -1,6 +1,5 @@
 import { dirname, isAbsolute, matchesGlob, normalize, relative, resolve } from 'node:path'
 import { endingOf } from '../raw/files/entry.ts'
-import { isObjectUrl } from '../raw/objects/object.ts'
 import type { FoundLog } from './found-logs.ts'
 
 /** The raw files that a source must not read. */
@@ -55,7 +54,7 @@ function patternFor(
   if (isOne && foreign.some((name) => dirname(name) === dirname(first) && endingOf(name) === ending)) return undefined
   const others = [...foreign, ...unfit]
   const common = commonFolder(names)
-  const folders = foldersBetween(isObjectUrl(root) ? root.replace(/(?<!\/)\/+$/, '') : normalize(`${root}/.`), common)
+  const folders = foldersBetween(normalize(`${root}/.`), common)
   const start = isOne ? '' : commonStart(names.map((name) => stemOf(name, ending)))
   if (SPECIAL.test(`${common}${start}${ending}`)) return undefined
   // A folder of its own first: then files of other sources that come later do not matter.
@@ -122,5 +121,5 @@ function commonStart(names: readonly string[]): string {
 
 /** As the sources file names it: relative to its folder, unless it was given as an absolute path. */
 function placed(entry: string, folder: string): string {
-  return isObjectUrl(entry) || isAbsolute(entry) ? entry : relative(folder, resolve(entry))
+  return isAbsolute(entry) ? entry : relative(folder, resolve(entry))
 }

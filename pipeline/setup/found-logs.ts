@@ -3,14 +3,14 @@ import { join, normalize, resolve } from 'node:path'
 import { CliError, reasonOf } from '../base/errors.ts'
 import { isMissing, statsIfAny } from '../base/files.ts'
 import { sideBySide } from '../base/side-by-side.ts'
+import { whyUrl } from '../raw/files/entry.ts'
 import { describeFile, formatOf, type InputFile } from '../raw/files/find.ts'
 import { withoutLinks } from '../raw/files/local-file.ts'
 import { recognize } from '../raw/files/recognize.ts'
 import { describeGiven } from '../raw/inspect.ts'
-import { isObjectUrl, type ObjectCopies } from '../raw/objects/object.ts'
 import { isSampleFolder } from '../raw/sample/folder.ts'
 
-/** A raw file with its path as it was given, and the folder or bucket that was named, if it was not itself. */
+/** A raw file with its path as it was given, and the folder that was named, if it was not itself. */
 export interface FoundLog extends InputFile {
   root: string | undefined
 }
@@ -34,26 +34,16 @@ export interface FoundLogs {
   skipped: string[]
 }
 
-const ENDINGS = '{csv,ndjson,jsonl,json,parquet}{,.gz,.zst}'
-
-/** The entry that lists the raw files of a bucket or a folder in it. */
-export function bucketEntry(url: string): string {
-  const isOne = formatOf(url) !== undefined || /[*?[{]/.test(url)
-  return isOne ? url : `${url.replace(/(?<!\/)\/+$/, '')}/**/*.${ENDINGS}`
-}
-
-/** Finds the raw files of folders and buckets. Throws `CliError` for a path that is missing. */
-export async function findLogs(paths: readonly string[], objects: ObjectCopies | undefined): Promise<FoundLogs> {
+/** Finds the raw files of folders. Throws `CliError` for a path that is missing, and for a URL. */
+export async function findLogs(paths: readonly string[]): Promise<FoundLogs> {
   const found: FoundLogs = { files: [], unfit: [], skipped: [] }
-  for (const path of paths.filter((each) => !isObjectUrl(each))) {
+  for (const path of paths) {
+    const why = whyUrl(path)
+    if (why !== undefined) throw new CliError(why)
     const stats = await statsIfAny(path)
     if (stats === undefined) throw new CliError(`there is no file or folder ${path}`)
     if (stats.isDirectory()) await walk(path, path, found)
     else found.files.push({ ...(await describeGiven(path)), name: nameOf(path), root: undefined })
-  }
-  for (const [url, path] of objects?.paths ?? []) {
-    const root = paths.find((each) => isObjectUrl(each) && url.startsWith(each) && url !== each)
-    found.files.push({ ...(await recognize(await describeFile(path, url))), root })
   }
   return withoutRepeats(found)
 }
@@ -97,8 +87,7 @@ async function take(path: string, root: string, found: FoundLogs): Promise<void>
 
 /** The same file under several names is read once, under the name that a build reads. */
 async function withoutRepeats({ files, unfit, skipped }: FoundLogs): Promise<FoundLogs> {
-  const local = files.filter(({ name }) => !isObjectUrl(name))
-  const known = await sideBySide(local, async (file) => {
+  const known = await sideBySide(files, async (file) => {
     const path = resolve(file.path)
     return { path, stats: await stat(path, { bigint: true }), file }
   })
@@ -115,8 +104,7 @@ async function withoutRepeats({ files, unfit, skipped }: FoundLogs): Promise<Fou
       ? []
       : [{ file: file.name, why: `is the same file as ${original.name}`, isHarmless: true }]
   })
-  const isRead = (file: FoundLog) => isObjectUrl(file.name) || once.has(file)
-  return { files: files.filter(isRead), unfit: [...unfit, ...repeats], skipped }
+  return { files: files.filter((file) => once.has(file)), unfit: [...unfit, ...repeats], skipped }
 }
 
 /** As it was given. */

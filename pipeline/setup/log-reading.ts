@@ -8,7 +8,6 @@ import { KEEP_ALL } from '../contract/retention.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import { Account } from '../dataset/quality.ts'
 import { hashContent } from '../raw/files/content.ts'
-import { isObjectUrl, type ObjectCopies } from '../raw/objects/object.ts'
 import { createRegistry } from '../raw/registry.ts'
 import { Source, type Sources } from '../raw/sources.ts'
 import { openEngine, readRecords } from '../rollup/intake.ts'
@@ -52,13 +51,13 @@ export type SourceSettings = Omit<Partial<Source>, 'files'> & Pick<Source, 'name
 export async function readLogs(
   settings: SourceSettings,
   files: readonly FoundLog[],
-  { config, objects, effects }: { config: PipelineConfig; objects: ObjectCopies | undefined; effects: Effects },
+  { config, effects }: { config: PipelineConfig; effects: Effects },
 ): Promise<{ reading: LogReading | undefined; files: FoundLog[]; unfit: Unfit[] }> {
   const unfit: Unfit[] = []
   let rest = [...files]
   while (rest.length > 0) {
     try {
-      return { reading: await readAll(settings, rest, { config, objects, effects }), files: rest, unfit }
+      return { reading: await readAll(settings, rest, { config, effects }), files: rest, unfit }
     } catch (error) {
       if (!(error instanceof BuildError || error instanceof CliError)) throw error
       const broken = await brokenFiles(rest, error, effects.signal)
@@ -90,19 +89,19 @@ async function brokenFiles(files: readonly FoundLog[], { message }: Error, signa
 
 /** How a build names a file of the working folder. */
 function nameInBuild({ name }: Pick<FoundLog, 'name'>): string {
-  return isObjectUrl(name) ? name : relative('.', name)
+  return relative('.', name)
 }
 
 async function readAll(
   settings: SourceSettings,
   files: readonly FoundLog[],
-  { config, objects, effects }: { config: PipelineConfig; objects: ObjectCopies | undefined; effects: Effects },
+  { config, effects }: { config: PipelineConfig; effects: Effects },
 ): Promise<LogReading> {
   const source = Source.parse({ ...settings, files: files.map(nameInBuild), visibility: 'public' })
   return withTemporaryFolder('doctor', (folder) => {
     const places = { dataDir: join(folder, 'data'), publicDir: join(folder, 'public'), engine: undefined }
     return withScratch({ ...config, ...places }, effects, async (workspace) => {
-      const sources = sourcesOf(source, objects)
+      const sources = sourcesOf(source)
       const asOf = config.asOf ?? effects.now()
       const intake = { config: { ...config, ...places }, sources, asOf, synthetic: false }
       const { engine } = await openEngine(workspace, intake, effects)
@@ -132,7 +131,7 @@ function totalOf(days: readonly UsageOfDay[]): LogReading['product_total'] {
 }
 
 /** Nothing is known of models, and all usage counts. */
-function sourcesOf(source: Source, objects: ObjectCopies | undefined): Sources {
+function sourcesOf(source: Source): Sources {
   return {
     folder: process.cwd(),
     sources: [source],
@@ -148,7 +147,6 @@ function sourcesOf(source: Source, objects: ObjectCopies | undefined): Sources {
     on_missing: 'fail',
     retention: KEEP_ALL,
     disclosure: undefined,
-    ...(objects && { objects: { ...objects, tidy: async () => {} } }),
   }
 }
 

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Coding } from '../../pipeline/contract/codings.ts'
 import { matchesEtag } from '../published/conditional.ts'
-import { preferredCodings } from '../published/negotiation.ts'
+import { preferredCoding } from '../published/negotiation.ts'
 
 /** A text that the server makes itself and sends to anyone, with its compressed forms. */
 export interface MadeText {
   plain: Buffer
-  forms: Record<Coding, Buffer>
+  forms: Record<'br' | 'gzip', Buffer>
   /** Without quotes; each form has a tag of its own. */
   tag: string
 }
@@ -33,7 +32,7 @@ export function sendMadeText(
   { plain, forms, tag }: MadeText,
 ): FastifyReply {
   const { headers } = request
-  const [coding] = preferredCodings(headers['accept-encoding'])
+  const coding = preferredCoding(headers['accept-encoding'])
   const etag = coding === undefined ? `"${tag}"` : `"${tag}-${coding}"`
   reply.headers({ etag, 'cache-control': 'no-cache', vary: 'Accept-Encoding' })
   if (matchesEtag(headers['if-none-match'], etag)) return reply.code(304).send()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DATASET_PATH } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
-import { formPathsOf } from './coded-forms.ts'
+import { formPathOf } from './coded-forms.ts'
 import { isForbidden, isUnreachable } from './missing.ts'
 import { wantedBy } from './public-files.ts'
 
@@ -54,7 +54,7 @@ function placeOf(root: string, { segments, release }: NonNullable<ReturnType<typ
 function sightOf(place: Place): Sight | undefined {
   try {
     const path = realpathSync.native(place.file)
-    const parts = [path, ...formPathsOf(path), ...(place.tombstone === undefined ? [] : [place.tombstone])]
+    const parts = [path, formPathOf(path), place.tombstone].filter((each) => each !== undefined)
     return { path, place, state: [path, ...parts.map(stampOf)].join(' ') }
   } catch (error) {
     if (isUnreachable(error) || isForbidden(error)) return undefined

@@ -1,4 +1,3 @@
-import { CODINGS, type Coding as FileCoding } from '../../pipeline/contract/codings.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
 
 const WEIGHT = /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/
@@ -39,16 +38,16 @@ export function prefersGzip(acceptEncoding: string | undefined): boolean {
   return gzip > 0 && gzip >= (codings.get('identity') ?? 0)
 }
 
-/** The codings of a file to send if there are such forms of it, best first: as above, Brotli before gzip. */
-export function preferredCodings(acceptEncoding: string | undefined): readonly FileCoding[] {
-  if (acceptEncoding === undefined) return []
+/** As in `Content-Encoding`, in the order of preference. */
+const CODINGS = ['br', 'gzip'] as const
+
+/** The coding of a text that has both forms; undefined for the text itself. As above, Brotli before gzip. */
+export function preferredCoding(acceptEncoding: string | undefined): (typeof CODINGS)[number] | undefined {
+  if (acceptEncoding === undefined) return undefined
   const accepted = weights(acceptEncoding)
   const others = accepted.get('*') ?? 0
-  const weightOf = {
-    br: accepted.get('br') ?? others,
-    gzip: accepted.get('gzip') ?? accepted.get('x-gzip') ?? others,
-  } satisfies Record<FileCoding, number>
+  const weightOf = { br: accepted.get('br') ?? others, gzip: accepted.get('gzip') ?? accepted.get('x-gzip') ?? others }
   const least = accepted.get('identity') ?? 0
   const codings = CODINGS.filter((coding) => weightOf[coding] > 0 && weightOf[coding] >= least)
-  return codings.sort((a, b) => weightOf[b] - weightOf[a])
+  return codings.sort((a, b) => weightOf[b] - weightOf[a])[0]
 }

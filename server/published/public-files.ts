@@ -1,7 +1,6 @@
 import { realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import type { Coding } from '../../pipeline/contract/codings.ts'
 import { DATASET_PATH, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
 import { formFinder } from './coded-forms.ts'
@@ -19,18 +18,18 @@ export type Found =
   | { kind: 'dropped'; file: DroppedFile }
 
 export interface Representation extends OpenFile {
-  coding?: Coding
-  /** Whether the file has other forms, so that the answer depends on what the client accepts. */
+  coding?: 'gzip'
+  /** Whether the file has another form, so that the answer depends on what the client accepts. */
   hasOther: boolean
 }
 
 export interface PublicFiles {
   find(urlPath: string): Promise<Found>
   /**
-   * Opens what `find` found, in the first of the wished codings that it has; undefined if this user may not read it. The
-   * caller closes the handle.
+   * Opens what `find` found, or its gzip if that is wished and there; undefined if this user may not read it. The caller
+   * closes the handle.
    */
-  open(path: string, wished?: readonly Coding[]): Promise<Representation | undefined>
+  open(path: string, wishesGzip?: boolean): Promise<Representation | undefined>
 }
 
 const NOTHING: Found = { kind: 'nothing' }
@@ -43,7 +42,7 @@ const MOST_WARNINGS = 1000
 export function publicFiles(root: string, log: Pick<FastifyBaseLogger, 'warn'>): PublicFiles {
   const warned = new Set<string>()
   const open = fileOpener()
-  const findForms = formFinder(root, (path) => ifAllowed<OpenFile | undefined>(open(path), undefined))
+  const findForm = formFinder(root, (path) => ifAllowed<OpenFile | undefined>(open(path), undefined))
 
   /** What is not there: a data file of a dropped release, or nothing. */
   async function findMissing(segments: string[], release: ReleaseName | undefined): Promise<Found> {
@@ -66,20 +65,18 @@ export function publicFiles(root: string, log: Pick<FastifyBaseLogger, 'warn'>):
     return index?.isFile ? { kind: 'folder' } : NOTHING
   }
 
-  async function openForm(path: string, wished: readonly Coding[]): Promise<Representation> {
+  async function openForm(path: string, wishesGzip: boolean): Promise<Representation> {
     const plain = await open(path)
-    let forms: Map<Coding, OpenFile>
+    let form: OpenFile | undefined
     try {
-      forms = await findForms(plain)
+      form = await findForm(plain)
     } catch (error) {
       await plain.handle.close()
       throw error
     }
-    const coding = wished.find((each) => forms.has(each))
-    const form = coding && forms.get(coding)
-    const chosen = form ?? plain
-    for (const each of [plain, ...forms.values()]) if (each !== chosen) await each.handle.close()
-    return { ...chosen, path, hasOther: forms.size > 0, ...(coding === undefined ? {} : { coding }) }
+    if (form === undefined) return { ...plain, path, hasOther: false }
+    await (wishesGzip ? plain : form).handle.close()
+    return { ...(wishesGzip ? form : plain), path, hasOther: true, ...(wishesGzip && { coding: 'gzip' }) }
   }
 
   /** What `reading` gives, or `otherwise` if this user may not read it. */
@@ -102,7 +99,7 @@ export function publicFiles(root: string, log: Pick<FastifyBaseLogger, 'warn'>):
 
   return {
     find: (urlPath) => ifAllowed(find(urlPath), NOTHING),
-    open: (path, wished = []) => ifAllowed<Representation | undefined>(openForm(path, wished), undefined),
+    open: (path, wishesGzip = false) => ifAllowed<Representation | undefined>(openForm(path, wishesGzip), undefined),
   }
 }
 

@@ -20,18 +20,18 @@ const File = z.strictObject({
 describe('a JSON file that is wrong', () => {
   it.each([
     [{}, 'name: is missing'],
-    [{ name: '' }, 'name: is empty'],
-    [{ name: 5 }, 'name: must be a text, not 5'],
-    [{ name: ['x'.repeat(99)] }, `name: must be a text, not ["${'x'.repeat(58)}…`],
+    [{ name: '' }, 'name: must not be empty'],
+    [{ name: 5 }, 'name: must be a string, not 5'],
+    [{ name: ['x'.repeat(99)] }, `name: must be a string, not ["${'x'.repeat(58)}…`],
     [{ name: 'n', share: '0.5' }, 'share: must be a number, not "0.5"'],
     [{ name: 'n', share: 2 }, 'share: must be at most 1, not 2'],
-    [{ name: 'n', count: 1.5 }, 'count: must be a whole number, not 1.5'],
-    [{ name: 'n', kind: 'c' }, 'kind: must be "a" or "b", not "c"'],
-    [{ name: 'n', list: 'x' }, 'list: must be a list, not "x"'],
-    [{ name: 'n', list: [] }, 'list: is empty'],
-    [{ name: 'n', list: ['x', null] }, 'list[1]: must be a text, not null'],
+    [{ name: 'n', count: 1.5 }, 'count: must be an integer, not 1.5'],
+    [{ name: 'n', kind: 'c' }, 'kind: must be one of a, b, not "c"'],
+    [{ name: 'n', list: 'x' }, 'list: must be an array, not "x"'],
+    [{ name: 'n', list: [] }, 'list: must not be empty'],
+    [{ name: 'n', list: ['x', null] }, 'list[1]: must be a string, not null'],
     [{ name: 'n', day: '1 May' }, 'day: must be a valid date, not "1 May"'],
-    [{ name: 'n', either: 3 }, 'either: must be a text or true or false, not 3'],
+    [{ name: 'n', either: 3 }, 'either: must be a string or a boolean, not 3'],
     [[], 'f.json:1: must be an object, not []'],
   ])('%j: %s', (value, message) => {
     const parsing = () => parseJson(File, JSON.stringify(value), 'f.json', BuildError)
@@ -85,7 +85,7 @@ describe('a JSON file', () => {
       '4 faults:',
       '  f.json:1: name: is missing',
       '  f.json:3: share: must be a number, not "x"',
-      '  f.json:6: list[1]: must be a text, not {}',
+      '  f.json:6: list[1]: must be a string, not {}',
       '  f.json:8: unknown key "nam"',
     ])
   })

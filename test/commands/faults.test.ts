@@ -168,7 +168,7 @@ it('a build lists the faults of all files, each with its line, with paths as the
       input/sources.json:12: sources[0].time_unit: has no effect without base_time; for Unix time set "base_time": "1970-01-01T00:00:00Z"
       input/sources.json:14: sources[1]: leaves visibility to the model registry, but the file names no "models"; add "models": "models.json", or "visibility": "public" or "private" here
       input/sources.json:15: sources[1].name: two sources have the name "a"
-      input/sources.json:20: sources[1].time_unit: must be "seconds" or "milliseconds", not "hours"
+      input/sources.json:20: sources[1].time_unit: must be one of seconds, milliseconds, not "hours"
       input/sources.json:24: sources[2].schema: unknown schema "litelm-spend-logs", did you mean "litellm-spend-logs"?
       input/sources.json:28: sources[2]: unknown key "modles", did you mean "models"?
       input/aliases.csv:5: has 1 field, not 2

@@ -177,14 +177,8 @@ describe('the status', () => {
     }
   })
 
-  it('names buckets and ClickHouse, and asks neither', async () => {
+  it('names ClickHouse and does not ask it', async () => {
     const { read, environment } = await newPlace()
-    const files = ['s3://example-logs/**/*.csv']
-    await writeFile(
-      environment.SOURCES,
-      toJson({ sources: [{ name: 'bucket', schema: 'canonical', files, visibility: 'public' }] }),
-    )
-    expect(textOf(await read())).toContain('            s3://example-logs/**/*.csv, which is not listed here')
     const clickhouse = { url: 'https://clickhouse.example.org:8443', view: 'usage' }
     await writeFile(environment.SOURCES, toJson({ engine: { clickhouse, visibility: 'public' } }))
 
@@ -202,7 +196,7 @@ describe('the status', () => {
 
     expect(status.problems).toEqual([expect.stringContaining('loop')])
     expect(status.next_build?.sources).toEqual([
-      { source: 'right', files: 1, bytes: 3, new: 1, changed: 0, missing: 0, buckets: [] },
+      { source: 'right', files: 1, bytes: 3, new: 1, changed: 0, missing: 0 },
     ])
   })
 

@@ -109,7 +109,7 @@ async function oneOfEach(): Promise<string[]> {
   const kinds = Map.groupBy(paths, (path) => {
     const { step, cache, readers } = publishedPath(path)
     const isOfKind = ['signatures', 'index', 'catalog', 'site'].includes(step) && path.split('/').length < 2
-    const ending = /\.(br|gz)$/.test(path) ? extname(path.slice(0, -3)) + extname(path) : extname(path)
+    const ending = path.endsWith('.gz') ? extname(path.slice(0, -3)) + extname(path) : extname(path)
     return [step, cache, readers, isOfKind ? path : ending, path.split('/')[3] ?? path.split('/')[0]].join(' ')
   })
   const superseded = paths.filter((path) => new RegExp(`${DATASET}/(daily|monthly)/.*/r1`).test(path))

@@ -78,7 +78,7 @@ it('removes a hashed asset when neither the pages nor those before them load it,
   const workspace = await newWorkspace()
   await release(workspace, DAYS.slice(0, 1), '2025-03-08T12:00:00Z')
   const [old, own] = ['assets/explore-0123456789abcdef.js', 'assets/logo-0123456789abcdef.svg']
-  for (const path of [old, `${old}.br`, own]) await writeFile(join(workspace.publicDir, path), path)
+  for (const path of [old, `${old}.gz`, own]) await writeFile(join(workspace.publicDir, path), path)
   const note: Rendered = JSON.parse(await readFile(noteOf(workspace), 'utf8'))
   note.pages[old] = { sha256: sha256(old) }
   await writeFile(noteOf(workspace), JSON.stringify(note))

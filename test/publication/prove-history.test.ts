@@ -164,7 +164,7 @@ describe('of the history, verify', () => {
       { edit: `UPDATE forged SET valid_to = '20250310T103000Z' WHERE ${OF_ONE}` },
       /that names 20250310T103000Z, which is not a release that stands/,
     ],
-    ['another table', { edit: `UPDATE forged SET "table" = 'yearly' WHERE ${OF_ONE}` }, /table: must be "daily" or/],
+    ['another table', { edit: `UPDATE forged SET "table" = 'yearly' WHERE ${OF_ONE}` }, /table: must be one of daily,/],
     ['no tokens', { edit: `UPDATE forged SET total_tokens = NULL WHERE ${OF_ONE}` }, /total_tokens: is missing/],
     ['a column more', { edit: 'ALTER TABLE forged ADD COLUMN more INTEGER' }, /has the columns .*"more"/],
     [

@@ -125,7 +125,7 @@ it('a build switches in the documented order', async () => {
   await watch(scenario, workspace, (happening) => {
     const target = publishedPath(workspace, happening.paths[1])
     if (!isRename(workspace, happening) || target === undefined) return
-    const text = target.replace(/\.(br|gz)$/, (ending) => (isCoding(target) ? '' : ending))
+    const text = target.replace(/\.gz$/, (ending) => (isCoding(target) ? '' : ending))
     const step = ORDER.find(([, pattern]) => pattern.test(text))?.[0] ?? target
     if (steps.at(-1) !== step) steps.push(step)
   })

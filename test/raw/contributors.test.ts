@@ -36,7 +36,7 @@ it.each([
   [{ p_percent: 101 }, 'disclosure.p_percent: must be at most 100, not 101'],
   [{ publish_after_days: -1 }, 'disclosure.publish_after_days: must be at least 0, not -1'],
   [{ p_percnt: 10 }, 'unknown key "p_percnt", did you mean "p_percent"?'],
-  [{ revise: 'safe' }, 'disclosure.revise: must be "never", not "safe"'],
+  [{ revise: 'safe' }, 'disclosure.revise: must be never, not "safe"'],
   ['non', 'disclosure: must be "none" or a rule such as'],
 ])('refuses the rule %j', async (disclosure, fault) => {
   expect(await faultsOf([{}], { disclosure })).toContain(fault)

@@ -37,7 +37,7 @@ test.each<[string, string, (at: (name: string) => string) => Promise<unknown>]>(
   ['becomes a link', '/data.csv', (at) => rm(at('data.csv')).then(() => symlink('new/data.csv', at('data.csv')))],
   ['is reached by a link that leads elsewhere now', '/latest/data.csv', pointAtNew],
   ['has a gzip beside it now', '/data.csv', (at) => writeFile(at('data.csv.gz'), '')],
-  ['has a Brotli form beside it now', '/page.html', (at) => writeFile(at('page.html.br'), '')],
+  ['has a compressed form beside it now', '/page.html', (at) => writeFile(at('page.html.gz'), '')],
   [
     'is of a release that was withdrawn',
     `/${RELEASES}/${RELEASE}/a.csv`,

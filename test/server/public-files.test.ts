@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { expect, test, vi } from 'vitest'
-import type { Coding } from '../../pipeline/contract/codings.ts'
 import { publicFiles } from '../../server/published/public-files.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
@@ -32,8 +31,8 @@ function readable(root: string) {
   const files = publicFiles(root, log)
   return {
     find: files.find,
-    async open(path: string, wished?: readonly Coding[]) {
-      const file = await files.open(path, wished)
+    async open(path: string, wishesGzip?: boolean) {
+      const file = await files.open(path, wishesGzip)
       if (file === undefined) throw new Error(`${path} may not be read`)
       return file
     },
@@ -201,11 +200,11 @@ test('opens a file without a compressed form that this user may not read', async
   await writeFile(`${page}.gz`, gzipSync('public/docs/index.html'))
   const warn = vi.fn()
   const files = publicFiles(root, { warn })
-  const whole = await files.open(page, ['gzip'])
+  const whole = await files.open(page, true)
   await whole?.handle.close()
   expect(whole?.coding).toBe('gzip')
   await chmod(`${page}.gz`, 0)
-  const plain = await asNobody(() => files.open(page, ['gzip']))
+  const plain = await asNobody(() => files.open(page, true))
   await plain?.handle.close()
   expect(plain).toMatchObject({ path: page, hasOther: false })
   expect(plain?.coding).toBeUndefined()

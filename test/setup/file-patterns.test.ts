@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { type Entries, entriesOf, type OtherFiles } from '../../pipeline/setup/file-patterns.ts'
-import { bucketEntry, type FoundLog } from '../../pipeline/setup/found-logs.ts'
+import type { FoundLog } from '../../pipeline/setup/found-logs.ts'
 
 const found = (name: string, root: string | undefined): FoundLog => ({
   name,
@@ -56,18 +56,7 @@ it('tells the folders in which files are named one by one', () => {
   expect(entries(['logs/a.csv'], {}, undefined).fixed).toEqual([])
 })
 
-it('names files that were named, absolute paths and objects as they were given', () => {
+it('names files that were named, and absolute paths, as they were given', () => {
   expect(entries(['a.csv', 'b.csv'], {}, undefined).entries).toEqual(['../a.csv', '../b.csv'])
   expect(entries(['/raw/a.csv', '/raw/b.csv'], {}, '/raw/').entries).toEqual(['/raw/**/*.csv'])
-  const urls = ['s3://logs/gateway/2025/a.csv.gz', 's3://logs/gateway/2026/b.csv.gz']
-  expect(entries(urls, {}, 's3://logs/gateway/').entries).toEqual(['s3://logs/gateway/**/*.csv.gz'])
-})
-
-it.each([
-  ['s3://logs', 's3://logs/**/*.{csv,ndjson,jsonl,json,parquet}{,.gz,.zst}'],
-  ['s3://logs/a/', 's3://logs/a/**/*.{csv,ndjson,jsonl,json,parquet}{,.gz,.zst}'],
-  ['s3://logs/a/b.csv.gz', 's3://logs/a/b.csv.gz'],
-  ['s3://logs/a/*.csv', 's3://logs/a/*.csv'],
-])('lists %s', (url, entry) => {
-  expect(bucketEntry(url)).toBe(entry)
 })

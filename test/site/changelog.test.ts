@@ -6,7 +6,6 @@ import type { SiteFacts } from '../../pipeline/site/facts.ts'
 import { renderFeeds } from '../../pipeline/site/feeds.ts'
 import { indexOf, releaseEntry, rankingRow as row, siteFacts, tableRows, textOf } from '../support/site.ts'
 
-
 function factsOf(releases = [releaseEntry('2025-12-28')]): SiteFacts {
   return siteFacts([row('2025-12-31', 'acme/one', 5)], { index: indexOf(releases) })
 }

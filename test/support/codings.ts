@@ -1,19 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { gunzipSync } from 'node:zlib'
 import { isCoding } from '../../pipeline/contract/codings.ts'
-
-/** The text that a compressed form holds. */
-export function decoded(path: string, coded: Buffer): Buffer {
-  return path.endsWith('.br') ? brotliDecompressSync(coded) : gunzipSync(coded)
-}
 
 /** The compressed forms in a folder that a host would send in place of another text, or of none. */
 export async function wrongCodings(folder: string): Promise<string[]> {
   const wrong: string[] = []
   for (const path of await codingsIn(folder)) {
     const text = await readFile(join(folder, path.replace(/\.[^.]+$/, ''))).catch(() => undefined)
-    if (text === undefined || !decoded(path, await readFile(join(folder, path))).equals(text)) wrong.push(path)
+    if (text === undefined || !gunzipSync(await readFile(join(folder, path))).equals(text)) wrong.push(path)
   }
   return wrong
 }

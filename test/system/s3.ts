@@ -75,12 +75,12 @@ export async function startS3(bin: string): Promise<S3> {
 }
 
 /** Tells moto which of its services is meant. As long as nobody has to log in, it believes any signature. */
-export function signedFor(name: string): { authorization: string } {
+function signedFor(name: string): { authorization: string } {
   return { authorization: `AWS4-HMAC-SHA256 Credential=any/20250101/us-east-1/${name}/aws4_request` }
 }
 
 /** A user who may do everything with buckets. */
-export async function createUser(ask: (path: string, init: RequestInit) => Promise<string>): Promise<Login> {
+async function createUser(ask: (path: string, init: RequestInit) => Promise<string>): Promise<Login> {
   const iam = (fields: Record<string, string>) =>
     ask('/', {
       method: 'POST',

@@ -3,6 +3,14 @@ import { normalize } from 'node:path'
 /** A part of a path that an entry of `files` gives a name, such as `{model}`. */
 const NAMED = /\{([A-Za-z_]\w*)\}/g
 
+/** Why an entry, or a path that is given, is refused: URLs have no listing to find new files with. */
+export function whyUrl(entry: string): string | undefined {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(entry) ?? []
+  return scheme === undefined
+    ? undefined
+    : `${scheme}:// URLs are not read: rclone sync or aws s3 sync the files into a folder and name them there, then build`
+}
+
 export function isPattern(entry: string): boolean {
   return /[*?[{]/.test(entry)
 }

@@ -2,7 +2,6 @@ import { globSync, lstatSync, realpathSync, statSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { CliError } from '../../base/errors.ts'
 import { statsIfAny } from '../../base/files.ts'
-import { isObjectUrl, namesObject, type ObjectCopies } from '../objects/object.ts'
 import { isSampleFolder, MAKE_FILE, sampleOf } from '../sample/folder.ts'
 import type { Source, Sources } from '../sources.ts'
 import { fits, globOf, isHidden, isPattern } from './entry.ts'
@@ -19,7 +18,7 @@ export interface Layers {
   encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
 }
 
-/** A raw file of a source. `name` is its path relative to the sources file, or the URL of a bucket's object. */
+/** A raw file of a source. `name` is its path relative to the sources file. */
 export interface InputFile {
   path: string
   name: string
@@ -59,29 +58,19 @@ interface Place {
 
 /**
  * Finds the files of a source. An entry that names an existing file is that file; otherwise one with a wildcard is a
- * pattern. Objects of buckets are found among their copies. A link, a hard link and its file are one file. Throws
- * `CliError` for a folder, a link that leads nowhere, a file of the synthetic sample and a name that is not UTF-8.
+ * pattern. A link, a hard link and its file are one file. Throws `CliError` for a folder, a link that leads nowhere, a file of the synthetic sample and a name that is not UTF-8.
  */
 export async function findInputFiles(
   source: Source,
-  { folder, objects, chosen }: Pick<Sources, 'folder' | 'objects' | 'chosen'>,
+  { folder, chosen }: Pick<Sources, 'folder' | 'chosen'>,
 ): Promise<FoundFiles> {
   const local = new Map<string, Place & LocalFile>()
-  const stored = new Map<string, Place>()
   const [unmatched, missing]: [string[], string[]] = [[], []]
   const unfit: { pattern: string; paths: string[] }[] = []
   const samples = new Set<string>()
   const samplesOf = await samplesIn(folder)
   const columnsOf = pathColumnsOf(source)
   for (const entry of source.files) {
-    if (isObjectUrl(entry)) {
-      const urls = urlsOf(entry, objects)
-      if (urls.length === 0) (isPattern(entry) ? unmatched : missing).push(entry)
-      for (const url of urls.filter((each) => !stored.has(each))) {
-        stored.set(url, { path: objects?.paths.get(url) ?? '', name: url, columns: columnsOf(entry, url) })
-      }
-      continue
-    }
     const { matches = [], others = [] } = Object.groupBy(await filesOf(source, entry, folder), ({ match }) =>
       match === entry || fits(entry, match) ? 'matches' : 'others',
     )
@@ -99,10 +88,9 @@ export async function findInputFiles(
     }
   }
   const isChosen = ({ name }: Place) => chosen?.get(source.name)?.has(name) ?? true
-  const files = (await withoutLinks(sorted(local), folder)).filter(isChosen).map((place) => toInput(place, place.stats))
-  const copies = sorted(stored).filter(isChosen)
+  const files = await withoutLinks(sorted(local), folder)
   return {
-    files: [...files, ...copies.map((place) => toInput(place, statSync(place.path, { bigint: true })))],
+    files: files.filter(isChosen).map((place) => toInput(place, place.stats)),
     unmatched,
     missing: chosen === undefined ? missing : [],
     samples: [...samples],
@@ -131,7 +119,6 @@ function sorted<Found>(places: ReadonlyMap<string, Found>): Found[] {
 type Match = Pick<LocalFile, 'path' | 'stats'> & { match: string }
 
 async function filesOf(source: Source, entry: string, folder: string): Promise<Match[]> {
-  checkLocal(source, entry)
   const path = resolve(folder, entry)
   const stats = await statsOf(path, source, entry)
   if (stats?.isFile()) return [{ path, match: entry, stats: ofFile(stats) }]
@@ -166,12 +153,6 @@ function namesSample(source: Source, entry: string, sample: string): string {
   )
 }
 
-/** An object whose name equals the entry is that object, as with files. */
-function urlsOf(entry: string, objects: ObjectCopies | undefined): string[] {
-  if (objects?.paths.has(entry)) return [entry]
-  return [...(objects?.paths.keys() ?? [])].filter((url) => namesObject(entry, url))
-}
-
 /** The folder below which all files of an entry lie, links not followed. */
 export function folderOfEntry(entry: string, folder: string): string {
   const [plain = ''] = /^[^*?[{]*/.exec(entry) ?? []
@@ -189,20 +170,6 @@ export function foldersOf(files: readonly InputFile[]): string[] {
     folders.add(isLink ? dirname(realpathSync.native(path)) : (real.get(parent) ?? parent))
   }
   return [...folders]
-}
-
-/** Other URLs are not supported: they have no listing to find new files with. */
-function checkLocal(source: Source, entry: string): void {
-  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(entry)) return
-  throw new CliError(
-    `source ${JSON.stringify(source.name)}: ${JSON.stringify(entry)} is neither a local file nor an s3:// URL; copy ` +
-      'new files to this machine first, and name the copies (docs/operations.md)',
-  )
-}
-
-/** Whether a file that left its source is unlisted, so no entry names it, rather than missing. */
-export async function isUnlisted(name: string, source: Source, folder: string): Promise<boolean> {
-  return isObjectUrl(name) ? !source.files.some((entry) => namesObject(entry, name)) : isFile(resolve(folder, name))
 }
 
 /** The files that a pattern matches, whether or not they fit its named parts. */

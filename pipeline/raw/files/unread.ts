@@ -3,7 +3,6 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { isMissing } from '../../base/files.ts'
 import { counted } from '../../base/numbers.ts'
 import { sideBySide } from '../../base/side-by-side.ts'
-import { isObjectUrl } from '../objects/object.ts'
 import type { Sources } from '../sources.ts'
 import { endingOf, isPattern } from './entry.ts'
 import { findInputFiles, formatOf } from './find.ts'
@@ -38,7 +37,6 @@ export async function describeUnread(all: Sources): Promise<string[]> {
 
 /** A pattern for the files beside those of an entry; nothing if the entry names what there is. */
 function widened(entry: string): string[] {
-  if (isObjectUrl(entry)) return []
   if (isPattern(entry)) return entry.search(LEFT_OUT) < 0 ? [] : [entry.replaceAll(LEFT_OUT, '*')]
   const ending = endingOf(entry)
   return ending === '' ? [] : [join(dirname(entry), `*${ending}`)]

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
-import type { Coding } from '../../../pipeline/contract/codings.ts'
 import { releasePath } from '../../../pipeline/contract/manifest.ts'
 import { ApiError } from '../../base/errors.ts'
 import { type ByteRange, parseByteRange } from '../../published/byte-range.ts'
@@ -9,7 +8,7 @@ import type { Answer } from '../../published/dataset.ts'
 import { dropped } from '../../published/dropped.ts'
 import type { ErrorPages } from '../../published/error-pages.ts'
 import type { FileMemory } from '../../published/file-memory.ts'
-import { preferredCodings, prefersPage } from '../../published/negotiation.ts'
+import { prefersGzip, prefersPage } from '../../published/negotiation.ts'
 import type { Found, PublicFiles, Representation } from '../../published/public-files.ts'
 import {
   DOCUMENT_POLICIES,
@@ -43,11 +42,11 @@ export function staticFiles(app: FastifyInstance, options: StaticFiles): RouteHa
 
   const handler: RouteHandlerMethod = (request, reply) => {
     const [path = '/', query] = request.url.split(/\?(.*)/s, 2)
-    const codings = wishedCodings(request)
-    const name = `${codings.join()} ${path}`
+    const gzip = wishesGzip(request)
+    const name = `${gzip ? 'gzip' : ''} ${path}`
     const known = memory.recall(name)
     return known === undefined
-      ? sendFromDisk(request, reply, { path, query, codings, name })
+      ? sendFromDisk(request, reply, { path, query, gzip, name })
       : sendSmall(request, reply, known)
   }
   app.route({ method: ['GET', 'HEAD'], url: '/*', handler })
@@ -56,12 +55,7 @@ export function staticFiles(app: FastifyInstance, options: StaticFiles): RouteHa
   async function sendFromDisk(
     request: FastifyRequest,
     reply: FastifyReply,
-    {
-      path,
-      query,
-      codings,
-      name,
-    }: { path: string; query: string | undefined; codings: readonly Coding[]; name: string },
+    { path, query, gzip, name }: { path: string; query: string | undefined; gzip: boolean; name: string },
   ): Promise<FastifyReply> {
     const synthetic = await isSynthetic(path)
     const sight = memory.look(path)
@@ -73,7 +67,7 @@ export function staticFiles(app: FastifyInstance, options: StaticFiles): RouteHa
       reply.header('cache-control', cachePolicy(path, { isSynthetic: synthetic }))
       return reply.redirect(`${prefix}${path}/${query === undefined ? '' : `?${query}`}`, 301)
     }
-    const file = await files.open(found.path, codings)
+    const file = await files.open(found.path, gzip)
     if (file === undefined) return await refuse(request, reply, { path, found: { kind: 'nothing' } })
     const answer = describeFile(path, file, { location: found.location, isSynthetic: synthetic })
     if (path === '/') Object.assign(answer.headers, { link: serviceLinks(prefix) })
@@ -176,8 +170,8 @@ function contentRange({ start, end }: ByteRange, { size }: StaticAnswer): Record
 }
 
 /** Ranges are always of the plain file: hardly any client can use a part of a compressed form. */
-function wishedCodings({ headers }: FastifyRequest): readonly Coding[] {
-  return headers.range === undefined ? preferredCodings(headers['accept-encoding']) : []
+function wishesGzip({ headers }: FastifyRequest): boolean {
+  return headers.range === undefined && prefersGzip(headers['accept-encoding'])
 }
 
 /** The bytes to send; none of a file that the client has. Conditions in the order of RFC 9110 § 13.2.2. */

@@ -184,14 +184,20 @@ describe('conditions of a source', () => {
   })
 
   it('are alternatives in a list, and may ask how a text begins', async () => {
-    const records = [{ a: "\u200b It's x" }, { b: 1, c: 2 }, { b: 1 }, { a: 5 }, {}].map((more) => ({ ...record, ...more }))
+    const records = [{ a: "\u200b It's x" }, { b: 1, c: 2 }, { b: 1 }, { a: 5 }, {}].map((more) => ({
+      ...record,
+      ...more,
+    }))
     const where = [{ a: { begins: "IT'S" } }, { b: { present: true }, c: { present: true } }]
     const found = await built({ 'a.ndjson': lines(...records) }, { where })
     expect(found).toMatchObject({ rows: ['2025-03-01,a/b,4'], left_out: 3 })
   })
 
   it('compare numbers as text, also with a fraction of 0, and words of any alphabet without regard to case', async () => {
-    const records = [{ kind: 2 }, { kind: '2' }, { kind: '2.0' }, { kind: 'ΣΑΣ' }, { kind: 3 }].map((more) => ({ ...record, ...more }))
+    const records = [{ kind: 2 }, { kind: '2' }, { kind: '2.0' }, { kind: 'ΣΑΣ' }, { kind: 3 }].map((more) => ({
+      ...record,
+      ...more,
+    }))
     const where = { kind: [{ equal: 2 }, { in: ['ΣΑΣ', 4] }] }
     const { rows, left_out } = await built({ 'a.ndjson': lines(...records) }, { where })
     expect({ rows, left_out }).toEqual({ rows: ['2025-03-01,a/b,8'], left_out: 1 })
