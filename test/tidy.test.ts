@@ -19,15 +19,15 @@ const sources = tracked.filter((path) => /^(pipeline|server)\/.*\.ts$/.test(path
  * what the lines buy. They are today's, rounded up to the next 50: they only fall.
  */
 const BUDGETS: Readonly<Record<string, number>> = {
-  docs: 9_200,
+  docs: 4_550,
   pipeline: 850,
   'pipeline/base': 3_000,
   'pipeline/commands': 3_350,
   'pipeline/contract': 1_850,
   'pipeline/dataset': 3_800,
   'pipeline/operation': 450,
-  'pipeline/publication': 6_650,
-  'pipeline/raw': 9_050,
+  'pipeline/publication': 6_300,
+  'pipeline/raw': 8_600,
   'pipeline/release': 4_850,
   'pipeline/rollup': 7_050,
   'pipeline/setup': 900,
