@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
+import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
 import { namesIn, readTextIfAny } from '../base/files.ts'
-import { parseJson } from '../base/json.ts'
+import { jsonIfAny, parseJson } from '../base/json.ts'
 import { contentHash } from '../base/text.ts'
+import { hasOtherForms } from '../contract/forms.ts'
 import {
   type ContentHash,
   DATASET_PATH,
@@ -31,8 +33,26 @@ export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
   const text = await readTextIfAny(path)
   if (text === undefined) return EMPTY_INDEX
   const index = parseJson(ReleaseIndex, text, path, BuildError)
+  const made = await versionOfPublic(publicDir)
+  if (made !== undefined && hasOtherForms(made)) {
+    throw new BuildError(
+      `an earlier version of Tokenboard, ${made}, made ${publicDir}, in forms that this one does not read`,
+    )
+  }
   verifyChain(index, path)
   return index
+}
+
+const Pointer = z.object({ path: z.string() })
+const Made = z.object({ generator: z.object({ version: z.string() }) })
+
+/** The version that made the current release; undefined without one. */
+export async function versionOfPublic(publicDir: string): Promise<string | undefined> {
+  const folder = join(publicDir, DATASET_PATH)
+  const pointer = Pointer.safeParse(jsonIfAny((await readTextIfAny(join(folder, 'latest.json'))) ?? '')).data
+  if (pointer === undefined) return undefined
+  const manifest = await readTextIfAny(join(folder, pointer.path, 'manifest.json'))
+  return Made.safeParse(jsonIfAny(manifest ?? '')).data?.generator.version
 }
 
 /** What lies below `releases/` and is not in the index. */

@@ -5,7 +5,7 @@ import { CliError } from '../base/errors.ts'
 import { type Files, isThere, namesIn, readTextIfAny, replaceFile } from '../base/files.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
 import { FORMS, hasOtherForms } from '../contract/forms.ts'
-import { DATASET_PATH } from '../contract/manifest.ts'
+import { versionOfPublic } from '../release/index.ts'
 
 /** Below `DATA_DIR`: what a build makes again, and what it cannot. */
 const FOLDERS = ['state', 'provenance', 'previous-chains'] as const
@@ -15,8 +15,6 @@ const HISTORY = {
 } as const
 
 const Stamp = z.object({ forms: z.literal(FORMS) })
-const Pointer = z.object({ path: z.string() })
-const Made = z.object({ generator: z.object({ version: z.string() }) })
 
 type Places = Pick<PipelineConfig, 'dataDir' | 'publicDir'>
 
@@ -68,13 +66,4 @@ async function foldersIn(dataDir: string): Promise<string[]> {
 /** The usage of keys and the secrets are read as they are. */
 function isForm(name: string): boolean {
   return !['usage.ndjson', 'tmp', 'secret.key', 'inputs.key'].includes(name)
-}
-
-/** The version that made the current release; undefined without one. */
-async function versionOfPublic(publicDir: string): Promise<string | undefined> {
-  const folder = join(publicDir, DATASET_PATH)
-  const pointer = Pointer.safeParse(jsonIfAny((await readTextIfAny(join(folder, 'latest.json'))) ?? '')).data
-  if (pointer === undefined) return undefined
-  const manifest = await readTextIfAny(join(folder, pointer.path, 'manifest.json'))
-  return Made.safeParse(jsonIfAny(manifest ?? '')).data?.generator.version
 }
