@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { meantBranch, phrase } from '../contract/issues.ts'
+import { phrase } from '../contract/issues.ts'
 import { nearest } from '../contract/nearest.ts'
 import { CliError } from './errors.ts'
 import { columnAt, lineCounter, lineFinder, MOST_LEVELS, placeOf, readJsonText } from './json-text.ts'
@@ -124,11 +124,15 @@ function isWrittenByUs(text: string, value: unknown): boolean {
 /** The indentation of what `readJsonText` does not read. */
 const TOO_DEEP = '  '.repeat(MOST_LEVELS)
 
-/** Of alternatives, the issues of the one that was meant. */
+/** Of alternatives, the issues inside of the only one that has the kind of the value, unknown keys included. */
 function meantIssues(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
-  const inner = issue.code === 'invalid_union' ? meantBranch(issue) : undefined
-  if (inner === undefined) return [issue]
-  return inner.flatMap(meantIssues).map((each) => ({ ...each, path: [...issue.path, ...each.path] }))
+  if (issue.code !== 'invalid_union') return [issue]
+  const branches = issue.errors.map((issues) => issues.flatMap(meantIssues))
+  const [inside, ...others] = branches.filter((issues) =>
+    issues.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),
+  )
+  if (inside === undefined || others.length > 0) return [issue]
+  return inside.map((each) => ({ ...each, path: [...issue.path, ...each.path] }))
 }
 
 function explain(issue: z.core.$ZodIssue, knownKeys: readonly string[]): Problem[] {

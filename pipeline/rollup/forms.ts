@@ -30,9 +30,8 @@ export async function checkForms({ dataDir, publicDir }: Places, files?: Files):
   const lost = Object.entries(HISTORY).filter(([name]) => folders.includes(name))
   const isPublicOld = made !== undefined && hasOtherForms(made)
   if (!isPublicOld && folders.length === 0) {
-    if (isOwn || files === undefined) return
-    await files.makeFolder(dataDir)
-    return replaceFile(files, stamp, toJson({ forms: FORMS }))
+    if (!isOwn && files !== undefined) await replaceFile(files, stamp, toJson({ forms: FORMS }))
+    return
   }
   const found = [
     ...(isPublicOld ? [`  ${publicDir}: releases of Tokenboard ${made}`] : []),
@@ -63,7 +62,7 @@ async function foldersIn(dataDir: string): Promise<string[]> {
   return names.filter((_, position) => filled[position])
 }
 
-/** The usage of keys and the secrets are read as they are. */
+/** The usage of keys and the secrets are read as they are, and who locks the state makes its database. */
 function isForm(name: string): boolean {
-  return !['usage.ndjson', 'tmp', 'secret.key', 'inputs.key'].includes(name)
+  return !/^(build\.duckdb.*|tmp|usage\.ndjson|secret\.key|inputs\.key)$/.test(name)
 }

@@ -43,7 +43,6 @@ export async function withWorkspace<Result>(
   const { files } = effects
   const { keyPath, secretPath, ...folders } = placesOf(config)
   const { publicDir, stateDir } = folders
-  await checkForms(config, files)
   await files.makeFolder(publicDir)
   await files.makeFolder(stateDir)
   const folder = join(stateDir, 'tmp')
@@ -51,6 +50,7 @@ export async function withWorkspace<Result>(
   try {
     const publicLock = await lockPublic(publicDir)
     try {
+      await checkForms(config, files)
       await files.remove(folder)
       await files.remove(archiveStaging(folders.archiveDir))
       await files.makeFolder(folder)

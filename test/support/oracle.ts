@@ -261,7 +261,7 @@ function compareCopies(a: UsageRecord, b: UsageRecord): number {
 }
 
 /** Forms of names that tell a customer, of those that tests make. */
-const PRIVATE_NAME = /^ft:|\\|:prod$/
+const PRIVATE_NAME = /^ft:|\\|:prod$|^\uff5e/
 
 /** A record's own visibility wins over the source's, which wins over the registry's. Private names have to be listed. */
 function isPublic(record: UsageRecord, source: OracleSource, registry: RegistryModel[]): boolean {
