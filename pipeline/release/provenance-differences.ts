@@ -39,8 +39,9 @@ function toolsThatDiffer(first: Provenance, second: Provenance): string[] {
 
 const SHOWN = 12
 
+/** A version as it is, the beginning of a hash. */
 export function shown(text: string | null): string {
-  return text === null ? 'none' : text.slice(0, SHOWN)
+  return text === null ? 'none' : /^[0-9a-f]{64}$/.test(text) ? text.slice(0, SHOWN) : text
 }
 
 function withoutThose(inputs: readonly NumberedInput[], others: readonly NumberedInput[]): NumberedInput[] {
