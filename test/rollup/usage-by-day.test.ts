@@ -1,7 +1,6 @@
 /** Tokens of a date in their parts: net of duplicates, from state to state, and in the archive. */
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DuckDBInstance } from '@duckdb/node-api'
 import { expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
@@ -43,21 +42,6 @@ it('has the parts of each date, and a duplicate once', async () => {
     DAY,
     '2025-06-02 records 1 tokens 120 input 100 output 20',
   ])
-})
-
-it('knows no parts in a state of version 2, until its files are read again', async () => {
-  const workspace = await builtWorkspace()
-  const instance = await DuckDBInstance.create(join(workspace.dataDir, 'state/build.duckdb'))
-  const connection = await instance.connect()
-  for (const table of ['state_sums', 'state_surplus']) await connection.run(`ALTER TABLE ${table} DROP COLUMN parts`)
-  await connection.run('UPDATE state_version SET version = 2')
-  connection.closeSync()
-  instance.closeSync()
-  expect((await buildIn(workspace, '2025-06-10T13:00:00Z')).outcome).toBe('unchanged')
-  expect(await firstDay(workspace)).toBe('2025-06-01 records 2 tokens 240')
-  await writeInput(workspace, 'a.ndjson', toLines(RECORDS_OF_DAY.toReversed()))
-  await buildIn(workspace, '2025-06-10T14:00:00Z')
-  expect(await firstDay(workspace)).toBe(DAY)
 })
 
 it('keeps the parts of missing files, and of archived dates', async () => {
