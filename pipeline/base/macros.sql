@@ -215,6 +215,26 @@ CREATE OR REPLACE TEMP MACRO json_from_value(value) AS
 CREATE OR REPLACE TEMP MACRO has_members(value) AS
   coalesce(ltrim(value::VARCHAR, chr(32) || chr(9) || chr(10) || chr(13))[1] IN ('{', '[', 'n'), true);
 
+-- The value at the last of some pointers, of which each leads into the value at the one before. JSON text on the way is
+-- read as the JSON that it is.
+CREATE OR REPLACE TEMP MACRO json_by_steps(value, steps) AS
+  list_reduce(steps, lambda found, step: json_extract(json_from_json(found), step)::VARCHAR, value::VARCHAR)::JSON;
+
+-- The value at a pointer, or by the steps to it where there may be JSON text on the way.
+CREATE OR REPLACE TEMP MACRO json_inside(value, pointer, may_have_text, steps) AS
+  CASE
+    WHEN may_have_text THEN coalesce(json_extract(value, pointer), json_by_steps(value, steps))
+    ELSE json_extract(value, pointer)
+  END;
+
+-- Whether what is at some pointers is nothing, or something that paths may lead into. `all_steps` are those to each of them.
+CREATE OR REPLACE TEMP MACRO leads_on(value, pointers, all_steps) AS
+  CASE
+    WHEN regexp_matches(json_type(value, pointers)::VARCHAR, 'VARCHAR|INT|DOUBLE|BOOLEAN')
+    THEN list_bool_and(list_transform(all_steps, lambda steps: has_members(json_by_steps(value, steps))))
+    ELSE true
+  END;
+
 -- The members of an object that are not null; none where there is nothing, NULL where there is something else.
 CREATE OR REPLACE TEMP MACRO json_members(value) AS
   CASE coalesce(json_type(value), 'NULL')

@@ -51,7 +51,7 @@ WHERE coalesce(len(list_filter(json_extract(element_0, getvariable('other_keys_N
 -- name: elements
 -- Each element of the list at a path of the level above, J. A list that is empty, or null within another list, has none;
 -- where it is missing or something else there is a malformed record, unless a line may be an element of an inner list or a
--- record itself.
+-- record itself, which has no inner list.
 SELECT
   *,
   unnest(
@@ -60,6 +60,7 @@ SELECT
       THEN json_extract(json_extract(element_J, getvariable('list_K_N')), '$[*]')
       WHEN J > 0 AND json_type(element_J, getvariable('list_K_N')) = 'NULL' THEN []
       WHEN getvariable('may_be_unwrapped_N') AND json_type(element_0, getvariable('list_1_N')) IS DISTINCT FROM 'ARRAY'
+        AND (J = 0 OR json_type(element_J, getvariable('list_K_N')) IS NULL)
       THEN [element_J]
       ELSE [NULL]
     END

@@ -116,17 +116,21 @@ function noteOf(notes: Schema['notes'] = {}): Record<'note_kind' | 'note_name' |
  * because it parses the line again; an element may have its timestamp around it, and a file may have it in its path. Of a
  * line or an element without the list that its records should be in nobody knows how many are missing.
  */
-function malformed(group: InputGroup, { timestamp }: UsageRecord, columns: Columns): string {
+function malformed(group: InputGroup, record: UsageRecord, columns: Columns): string {
   const { format, lists, pathColumns } = group
   if (format !== 'ndjson') return 'NULL::VARCHAR'
+  const { timestamp, model_permaslug, prompt_tokens, completion_tokens } = record
   const isTimed = timestamp.exists(columns)
   const isOther = `NOT starts_with(ltrim(json), '{')`
   if (lists.length === 0) {
     const isAsked = pathColumns.length > 0 ? isOther : `(NOT (${isTimed}) AND ${isOther})`
     return columns.once(`CASE WHEN json IS NULL OR ${isAsked} THEN 'malformed_record' END`)
   }
-  // A message of an error in place of a page looks like a record outside of a list, but is of no time.
-  const isMessage = group.mayBeUnwrapped ? ` OR (is_line AND NOT (${isTimed}))` : ''
+  // An error in place of a page, or a bucket without its results, looks like a record outside of a list, but has no time, or
+  // neither a model nor a count.
+  const used = [model_permaslug, prompt_tokens, completion_tokens].flatMap(({ needs }) => needs.flat())
+  const isUsed = [...new Set(used)].map((column) => columns.value(column).exists()).join(' OR ')
+  const isMessage = group.mayBeUnwrapped ? ` OR (is_line AND NOT ((${isTimed}) AND (${isUsed})))` : ''
   return columns.once(
     `CASE WHEN json IS NULL${isMessage} THEN 'unreadable_document' WHEN ${isOther} THEN 'malformed_record' END`,
   )

@@ -52,8 +52,8 @@ export async function reportOverlapping(
   const more = dates.length > 1 ? ` and on ${counted(dates.length - 1, 'more date')}` : ''
   request.onNotice(
     `source ${JSON.stringify(source.name)}: ${counted(records, 'record')} of buckets were rejected as overlapping_bucket, because ` +
-      `wider buckets of the same model have their usage too: on ${first.date} in ${list(first.files)}${more}; keep exports of one ` +
-      'bucket width',
+      `other buckets of the same model have their usage too: on ${first.date} in ${list(first.files)}${more}; keep exports of one ` +
+      'bucket width and grouping',
   )
 }
 

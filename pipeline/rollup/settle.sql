@@ -17,6 +17,25 @@ WHERE source = getvariable('source') AND reject_reason IS NULL AND identified_re
 EXCEPT
 FROM state_touched_days
 
+-- name: touch_spanning
+-- Marks all days of a source of buckets if one is marked, and some buckets end on a later day than they begin, or did: they
+-- may overlap those of other days.
+INSERT INTO state_touched_days
+SELECT DISTINCT getvariable('source'), day_number
+FROM core_source_sums
+WHERE reject_reason IS NULL AND identified_records > 0
+  AND EXISTS (
+    FROM state_touched_days WHERE source = getvariable('source') AND day_number >= getvariable('open_day')
+  )
+  AND (
+    EXISTS (
+      FROM state_notes JOIN state_files USING (file_id) WHERE source = getvariable('source') AND kind = 'over_midnight'
+    )
+    OR EXISTS (FROM state_surplus WHERE source = getvariable('source') AND reason = 'overlapping_bucket')
+  )
+EXCEPT
+FROM state_touched_days
+
 -- name: forget_touched
 -- Archived days stay marked.
 DELETE FROM state_touched_days WHERE source = getvariable('source') AND day_number >= getvariable('open_day')

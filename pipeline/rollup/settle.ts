@@ -5,6 +5,7 @@ import { sideBySide } from '../base/side-by-side.ts'
 import type { InputFile } from '../raw/files/find.ts'
 import type { GroupedFile, InputGroup } from '../raw/files/group.ts'
 import { recognize } from '../raw/files/recognize.ts'
+import { sumsBuckets } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 import { reportRespelled } from './contributors.ts'
 import { checkCountsPresent, keepCounts } from './count.ts'
@@ -69,6 +70,7 @@ async function updateState(update: Update, request: RollupRequest, options: Sett
   await checkCountsPresent(database, source, request)
   await resolveModels(database, source, request.sources)
   await database.run('settle/touch_models')
+  if (sumsBuckets(source)) await database.run('settle/touch_spanning')
   await findDuplicates(update, present, request, options)
   await database.run('settle/forget_touched')
   await database.run('settle/forget_models')

@@ -24,12 +24,13 @@ CREATE OR REPLACE TEMP TABLE core_kept_usage (
   updated_us BIGINT, instant_us BIGINT, day_number BIGINT, model VARCHAR, prompt_tokens BIGINT, completion_tokens BIGINT, request_id VARCHAR,
   visibility VARCHAR, api_key_hash VARCHAR, cost_usd DECIMAL(18, 9), is_byok BOOLEAN, is_charge_misread BOOLEAN,
   parts STRUCT(input BIGINT, cache_read BIGINT, cache_write BIGINT, reasoning BIGINT, audio BIGINT, total BIGINT),
-  bucket STRUCT(end_us BIGINT, parts VARCHAR), contributor BLOB
+  bucket STRUCT(end_us BIGINT, parts VARCHAR), contributor BLOB, file_number UINTEGER
 )
 
 -- name: read_kept
+-- Their files have numbers of their own, from 4,000,000,000 on.
 INSERT INTO core_kept_usage BY NAME
-SELECT *
+SELECT *, (4000000000 + file_index)::UINTEGER AS file_number
 FROM read_parquet($paths, hive_partitioning = false)
 WHERE day_number BETWEEN $first_day AND $last_day
 
@@ -55,11 +56,12 @@ SELECT
 FROM core_usage
 WHERE reject_reason IS NULL AND request_id IS NOT NULL
 UNION ALL
-SELECT *, NULL FROM core_kept_usage
+SELECT * EXCLUDE (file_number), NULL FROM core_kept_usage
 
 -- name: identified_kept
 -- The same where no file is at hand.
-CREATE OR REPLACE TEMP VIEW core_identified_usage AS SELECT *, NULL::VARCHAR AS contributor_text FROM core_kept_usage
+CREATE OR REPLACE TEMP VIEW core_identified_usage AS SELECT * EXCLUDE (file_number), NULL::VARCHAR AS contributor_text
+FROM core_kept_usage
 
 -- name: candidates
 -- The records whose ids may occur twice. Before rejected ones are left out, and before their models are looked up: both
@@ -67,7 +69,8 @@ CREATE OR REPLACE TEMP VIEW core_identified_usage AS SELECT *, NULL::VARCHAR AS 
 CREATE OR REPLACE TEMP VIEW core_candidates AS
 SELECT
   updated_us, instant_us, day_number, model, prompt_tokens, completion_tokens, request_id, visibility, api_key_hash,
-  cost_usd, is_byok, is_charge_misread, parts, bucket, NULL::BLOB AS contributor, contributor AS contributor_text, reject_reason
+  cost_usd, is_byok, is_charge_misread, parts, bucket, NULL::BLOB AS contributor,
+  (1000000 * input_group + file_index + 1)::UINTEGER AS file_number, contributor AS contributor_text, reject_reason
 FROM core_usage
 UNION ALL
 SELECT *, NULL, NULL FROM core_kept_usage WHERE hash(request_id) IN (SELECT id_hash FROM core_repeated_ids)
@@ -116,35 +119,50 @@ COPY (
 CREATE OR REPLACE TEMP TABLE core_overlapping (day_number BIGINT, request_id VARCHAR)
 
 -- name: find_overlapping
--- Buckets of one day and model that overlap in time, unless both name another value of something that they are sums of.
--- The widest stays, and of those the first. `key` is what two kinds of records both name, so that they are joined by it.
+-- Buckets of one model that overlap in time, unless both name another value of something that they are sums of. The
+-- widest stays, and of those the first. `key` is what two kinds of records both name, so that they are joined by it.
 INSERT INTO core_overlapping
-WITH bucket AS (
-  SELECT DISTINCT
+WITH record AS (
+  SELECT
     day_number,
     request_id,
     model_permaslug,
+    file_number,
     instant_us AS start_us,
     bucket.end_us AS end_us,
     from_json(bucket.parts, '["VARCHAR"]') AS names,
-    list_transform(names, lambda name: name IS NOT NULL) AS named
+    max(prompt_tokens + completion_tokens) AS tokens
   FROM read_parquet($candidates, hive_partitioning = false)
   JOIN core_models USING (model)
   WHERE bucket.end_us > instant_us AND is_valid AND reject_reason IS NULL
     AND day_number IN (SELECT day_number FROM core_touched_days)
+  GROUP BY ALL
+),
+-- Once for each day that it has a part of.
+bucket AS (
+  SELECT DISTINCT
+    day_number,
+    request_id,
+    model_permaslug,
+    start_us,
+    end_us,
+    names,
+    list_transform(names, lambda name: name IS NOT NULL) AS named,
+    unnest(range(start_us // 86400000000, least((end_us - 1) // 86400000000, start_us // 86400000000 + 366) + 1)) AS part_day
+  FROM record
 ),
 -- Most exports have none that overlap, and many records.
 suspect AS (
-  SELECT day_number, model_permaslug
+  SELECT part_day, model_permaslug
   FROM (
     SELECT
-      day_number, model_permaslug, start_us,
+      part_day, model_permaslug, start_us,
       max(end_us) OVER (
-        PARTITION BY day_number, model_permaslug
+        PARTITION BY part_day, model_permaslug
         ORDER BY start_us, end_us DESC
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
       ) AS latest_end_us
-    FROM (SELECT DISTINCT day_number, model_permaslug, start_us, end_us FROM bucket)
+    FROM (SELECT DISTINCT part_day, model_permaslug, start_us, end_us FROM bucket)
   )
   GROUP BY ALL
   HAVING bool_or(start_us < latest_end_us)
@@ -155,13 +173,56 @@ keyed AS (
     other.named AS other_named,
     list_transform(names, lambda name, position: CASE WHEN other.named[position] THEN name END) AS key
   FROM bucket
-  JOIN (SELECT DISTINCT day_number, model_permaslug, named FROM bucket SEMI JOIN suspect USING (day_number, model_permaslug))
-    AS other USING (day_number, model_permaslug)
+  JOIN (SELECT DISTINCT part_day, model_permaslug, named FROM bucket SEMI JOIN suspect USING (part_day, model_permaslug))
+    AS other USING (part_day, model_permaslug)
+),
+-- Which names a file has in the records of a bucket, a bit for each.
+page AS (
+  SELECT
+    file_number, model_permaslug, start_us, end_us,
+    bit_or(list_sum(list_transform(names, lambda name, position: CASE WHEN name IS NULL THEN 0 ELSE 1 << (position - 1) END))::BIGINT)
+      AS names_had
+  FROM record
+  GROUP BY ALL
+),
+-- The records of a file that a record of another file, which names less of the same bucket, is the sum of.
+part AS (
+  SELECT
+    record.*,
+    whole_page.file_number AS whole_file,
+    list_transform(names, lambda name, position: CASE WHEN whole_page.names_had & (1 << (position - 1)) > 0 THEN name END) AS key
+  FROM page AS whole_page
+  JOIN page AS part_page USING (model_permaslug, start_us, end_us)
+  JOIN record
+    ON record.file_number = part_page.file_number
+    AND record.model_permaslug = part_page.model_permaslug
+    AND record.start_us = part_page.start_us
+    AND record.end_us = part_page.end_us
+  WHERE whole_page.names_had <> part_page.names_had
+    AND whole_page.names_had & part_page.names_had = whole_page.names_had
+),
+whole AS (
+  SELECT
+    whole.day_number,
+    whole.request_id,
+    whole.tokens,
+    part.file_number,
+    list(DISTINCT part.request_id) AS part_ids,
+    sum(part.tokens) AS part_tokens,
+    max(part.tokens) FILTER (part.request_id = whole.request_id) AS rest_tokens
+  FROM record AS whole
+  JOIN part
+    ON whole.file_number = part.whole_file
+    AND whole.model_permaslug = part.model_permaslug
+    AND whole.start_us = part.start_us
+    AND whole.end_us = part.end_us
+    AND whole.names = part.key
+  GROUP BY ALL
 )
-SELECT DISTINCT day_number, request_id
+SELECT narrow.day_number, narrow.request_id
 FROM keyed AS narrow
 SEMI JOIN keyed AS wide
-  ON narrow.day_number = wide.day_number
+  ON narrow.part_day = wide.part_day
   AND narrow.model_permaslug = wide.model_permaslug
   AND narrow.named = wide.other_named
   AND narrow.other_named = wide.named
@@ -169,6 +230,19 @@ SEMI JOIN keyed AS wide
   AND narrow.start_us < wide.end_us
   AND wide.start_us < narrow.end_us
   AND (wide.end_us - wide.start_us, narrow.start_us) > (narrow.end_us - narrow.start_us, wide.start_us)
+UNION
+-- What one file does not group has all that another file groups. Fetched earlier it may have less, and then the groups
+-- stay; if they name nobody either, these two are one record, and only a sum of all has more than the rest.
+SELECT
+  day_number,
+  unnest(
+    CASE
+      WHEN tokens >= part_tokens OR tokens > rest_tokens THEN list_filter(part_ids, lambda id: id <> request_id)
+      WHEN rest_tokens IS NULL THEN [request_id]
+      ELSE []
+    END
+  )
+FROM whole
 
 -- name: sum
 -- Whole records decide, not the hashes of their ids. Sums are written as text, for Parquet has no integer of 128 bits.

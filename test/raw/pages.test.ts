@@ -80,6 +80,29 @@ describe('a document without records', () => {
     await expect(built(workspace, { accept: ['unreadable_document'] })).rejects.toThrow('as unreadable_document:FILE')
   })
 
+  const bucket = { object: 'bucket', start_time: 1740873600, end_time: 1740960000 }
+  const results = [{ object: 'organization.usage.completions.result', model: 'a/b', input_tokens: 3 }]
+  const report = { starting_at: '2025-03-02T00:00:00Z', ending_at: '2025-03-03T00:00:00Z' }
+  const attempt = { timestamp: TIME, id: '1', model: 'a/b', prompt_tokens: 3, completion_tokens: 0 }
+  const activity = {
+    ...{ date: '2025-03-02', model_permaslug: 'a/b', endpoint_id: 'e' },
+    prompt_tokens: 3,
+    completion_tokens: 0,
+  }
+  it.each<[string, object, object]>([
+    ['bifrost-logs', attempt, { timestamp: TIME, status: 500, error: 'Internal Server Error' }],
+    ['openrouter-activity-api', activity, { date: '2025-03-02', error: { code: 500 } }],
+    ['openai-usage', { ...bucket, results }, bucket],
+    ['openai-usage', { ...bucket, results }, { ...bucket, model: 'a/b', input_tokens: 3, results: 'error' }],
+    ['anthropic-usage', { ...report, results: [{ model: 'a/b', uncached_input_tokens: 3, output_tokens: 0 }] }, report],
+  ])(
+    'is a line with a time, but neither a model nor a count, or with a broken list: %s (%#)',
+    async (schema, good, bad) => {
+      const text = [good, bad].map((line) => `${JSON.stringify(line)}\n`).join('')
+      expect(await refused(await workspaceOf(schema, { 'p/a.jsonl': text }))).toEqual(['p/a.jsonl, 1'])
+    },
+  )
+
   it('is a line or a batch of OTLP too, but no last line that is cut, of which every build tells', async () => {
     const cut = [batchOf('1'), batchOf('2'), batchOf('3').slice(0, 90)].join('\n')
     const workspace = await workspaceOf('otlp-batches', { 'a/a.jsonl': cut, 'a/b.jsonl.gz': cut, 'a/c.json': '' })

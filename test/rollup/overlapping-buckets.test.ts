@@ -42,8 +42,8 @@ it('a day and its hours stop the build, which names the files', async () => {
   })
   await expect(build).rejects.toThrow('24 of 25 records (96.00 %) were rejected')
   expect(notices).toContain(
-    'source "s": 24 records of buckets were rejected as overlapping_bucket, because wider buckets of the same model have ' +
-      'their usage too: on 2026-06-01 in raw/day.json, raw/hours.json; keep exports of one bucket width',
+    'source "s": 24 records of buckets were rejected as overlapping_bucket, because other buckets of the same model have ' +
+      'their usage too: on 2026-06-01 in raw/day.json, raw/hours.json; keep exports of one bucket width and grouping',
   )
 })
 
@@ -73,6 +73,38 @@ it('buckets of different projects do not overlap, but those of all projects have
   expect(await resultOf(isOfAll)).toMatchObject({ rejected: 48, rows: ['72'] })
   const isOfAnother = await workspaceOf({ hours, day: buckets(0, 24, 1, 72, { model: 'n' }) })
   expect(await resultOf(isOfAnother)).toMatchObject({ rejected: 0, rows: ['72', '72'] })
+})
+
+it('buckets that begin on different days overlap, whichever came last', async () => {
+  const late = buckets(22, 24, 1, 5)
+  const workspace = await workspaceOf({ day: [...buckets(0, 24, 1, 3), ...buckets(24, 24, 1, 7)] })
+  expect(await resultOf(workspace)).toMatchObject({ rejected: 0, rows: ['3', '7'] })
+  await writeInput(workspace, 'raw/late.json', { data: late })
+  // The first day and the bucket from 22 o'clock on overlap, and so do this one and the second day.
+  expect(await resultOf(workspace, AS_OF[1])).toMatchObject({ rejected: 2, rows: ['3'] })
+  await rm(join(workspace.input, 'raw/late.json'))
+  expect(await resultOf(workspace, AS_OF[2])).toMatchObject({ rejected: 0, rows: ['3', '7'] })
+  expect(await resultOf(await workspaceOf({ late, other: buckets(60, 24, 1, 9) }))).toMatchObject({ rejected: 0 })
+})
+
+it('what a file does not group has all that another file groups, but not what stands beside it', async () => {
+  const [p, q] = ['p', 'q'].map((project_id, index) => buckets(0, 24, 1, 14 - 4 * index, { project_id }))
+  const none = (tokens: number) => buckets(0, 24, 1, tokens, { project_id: null })
+  const grouped = [...(p ?? []), ...(q ?? [])]
+  expect(await resultOf(await workspaceOf({ all: [...grouped, ...none(3)] }))).toMatchObject({
+    rejected: 0,
+    rows: ['27'],
+  })
+  const workspace = await workspaceOf({ all: none(24), grouped })
+  expect(await resultOf(workspace)).toMatchObject({ rejected: 2, rows: ['24'] })
+  await writeInput(workspace, 'raw/grouped.json', { data: [...grouped, ...none(1)] })
+  expect(await resultOf(workspace, AS_OF[1])).toMatchObject({ rejected: 2, duplicates: 1, rows: ['24'] })
+  const files = { all: none(24), p: p ?? [], q: q ?? [] }
+  expect(await resultOf(await workspaceOf(files))).toMatchObject({ rejected: 2, rows: ['24'] })
+  // Fetched earlier, when there was less usage, or none in a project.
+  expect(await resultOf(await workspaceOf({ all: none(20), grouped }))).toMatchObject({ rejected: 1, rows: ['24'] })
+  const early = { all: none(2), grouped: [...grouped, ...none(3)] }
+  expect(await resultOf(await workspaceOf(early))).toMatchObject({ rejected: 0, duplicates: 1, rows: ['27'] })
 })
 
 it('buckets of Anthropic are compared in the same way', async () => {

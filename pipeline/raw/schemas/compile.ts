@@ -29,6 +29,7 @@ import {
   joined,
   type Kind,
   keyHash,
+  leadOn,
   listed,
   not,
   onlyWhere,
@@ -254,12 +255,17 @@ function testedIn(where: Where): string[] {
 
 /** Whether what some paths lead into can be read. */
 function areReadable(paths: readonly string[]): Expression<'condition'> {
-  const found = paths.flatMap((path) => {
-    const { first, keys, key } = partsOf(path)
-    if (keys.length === 0 && key === undefined) return []
-    const outers = key !== undefined && keys.length > 0 ? [column(first), attributesAt(path)] : [column(first)]
-    const isReadable = allOf(...outers.map(hasMembers))
-    return [ownText(path) === undefined ? isReadable : anyOf(isThere(column(path)), isReadable)]
+  const inColumns = [...new Set(paths)].map((path) => ({ path, ...partsOf(path) }))
+  const inner = inColumns.filter(({ keys, key }) => keys.length > 0 || key !== undefined)
+  const byColumn = Map.groupBy(inner, ({ path, first }) => (ownText(path) === undefined ? first : path))
+  const found = [...byColumn].map(([name, each]) => {
+    const outer = column(each[0]?.first ?? name)
+    const ways = each.map(({ path, keys, key }) => {
+      return { keys: key === undefined ? keys.slice(0, -1) : keys, place: insideOf(path) }
+    })
+    const deep = ways.filter(({ keys }) => keys.length > 0)
+    const isReadable = allOf(hasMembers(outer), ...(deep.length > 0 ? [leadOn(outer, deep)] : []))
+    return ownText(name) === undefined ? isReadable : anyOf(isThere(column(name)), isReadable)
   })
   return shared(allOf(...found))
 }
@@ -325,10 +331,15 @@ function spellingsOf(wanted: string | number): string[] {
 
 /** The place that a path leads to: see `Path` of the mappings. */
 export function placeOf(path: string): Place {
-  const { first, key } = partsOf(path)
-  const place = { ...(key === undefined ? attributesAt(path) : attribute(attributesAt(path), key)), path }
-  const isColumn = ownText(path) === undefined || first === path
+  const place = insideOf(path)
+  const isColumn = ownText(path) === undefined || partsOf(path).first === path
   return isColumn ? place : either(column(path), place)
+}
+
+/** The same, of a path that is not the name of a column. */
+function insideOf(path: string): Place {
+  const { key } = partsOf(path)
+  return { ...(key === undefined ? attributesAt(path) : attribute(attributesAt(path), key)), path }
 }
 
 /** What of the name of an attribute stands before a star: `gen_ai.` of `attributes[gen_ai.*]`. */

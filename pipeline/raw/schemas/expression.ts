@@ -48,7 +48,7 @@ export function column(name: string): Place {
   return { columns: [name], path: name, value: (columns) => columns.value(name) }
 }
 
-/** The value at `keys` in JSON, a struct or a map. */
+/** The value at `keys` in JSON, a struct or a map. JSON text on the way is the JSON that it is. */
 export function inside(outer: Place, keys: readonly string[]): Place {
   return {
     ...outer,
@@ -56,9 +56,22 @@ export function inside(outer: Place, keys: readonly string[]): Place {
       const value = outer.value(columns)
       if (value === ABSENT) return ABSENT
       const json = columns.once(value.json())
-      return columns.nested(columns.once(`json_extract(${json}, ${columns.constant(keys.map(jsonPointer).join(''))})`))
+      const pointer = columns.constant(pointerTo(keys))
+      if (keys.length === 1) return columns.nested(columns.once(`json_extract(${json}, ${pointer})`))
+      // Only JSON text has a backslash, before each quote in it.
+      const mayHaveText = columns.once(`contains(${json}, chr(92))`)
+      const found = `json_inside(${json}, ${pointer}, ${mayHaveText}, ${stepsTo(keys, columns)})`
+      return columns.nested(columns.once(found))
     },
   }
+}
+
+function pointerTo(keys: readonly string[]): string {
+  return keys.map(jsonPointer).join('')
+}
+
+function stepsTo(keys: readonly string[], columns: Columns): string {
+  return `[${keys.map((key) => columns.constant(jsonPointer(key))).join(', ')}]`
 }
 
 /** An attribute of an object of attributes, or of a list as OTLP writes it. */
@@ -210,6 +223,26 @@ export const isSince = (place: Place, date: string) =>
 /** Whether paths may lead into a value. Text that is no JSON is not taken for nothing. */
 export const hasMembers = (place: Place) =>
   over('condition', place, (value, columns) => `has_members(${columns.once(value.json())})`)
+
+/** A place, and the keys from a column to what it is a member of. */
+export interface Way {
+  keys: readonly string[]
+  place: Place
+}
+
+/** Whether paths may lead on from all that some ways lead through. Nothing is asked where each end has a value in it. */
+export const leadOn = (outer: Place, ways: readonly Way[]) =>
+  over('condition', outer, (value, columns) => {
+    const ends = Map.groupBy(ways, ({ keys }) => pointerTo(keys))
+    const areFound = [...ends.values()].map((each) => any(each.map(({ place }) => place.value(columns).exists())))
+    const through = ways.flatMap(({ keys }) => keys.map((_, last) => keys.slice(0, last + 1)))
+    const all = [...new Map(through.map((keys) => [pointerTo(keys), keys])).values()]
+    const pointers = all.map((keys) => columns.constant(pointerTo(keys))).join(', ')
+    // The last step, to the value itself, reads JSON text.
+    const steps = all.map((keys) => `list_append(${stepsTo(keys, columns)}, '')`).join(', ')
+    const asked = `leads_on(${columns.once(value.json())}, [${pointers}], [${steps}])`
+    return `CASE WHEN ${areFound.join(' AND ')} THEN true ELSE ${asked} END`
+  })
 
 /** Whether a record has the key at all. */
 export const isThere = (place: Place) => over('condition', place, (value) => value.exists())

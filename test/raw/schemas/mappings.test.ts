@@ -19,7 +19,7 @@ const { numRuns, options } = tries({ share: 4 })
 const RECORDS = 100
 /** Columns of which paths lead into the last three. */
 const COLUMNS = ['a', 'b', 'c', 'n', 'm', 'tags']
-const PATHS = ['a', 'b', 'c', 'n.a', 'n.b', 'm.a.b', 'tags[k]', 'tags[l.m]']
+const PATHS = ['a', 'b', 'c', 'n.a', 'n.b', 'm.a.b', 'm.a.c.d', 'm.a[b]', 'tags[k]', 'tags[l.m]']
 const WORDS = ['', '', '1', '2', '7', '12', '-1', '1.5', 'claude-x', 'hit', 'HIT']
 
 type RawRecord = Record<string, unknown>
@@ -43,7 +43,9 @@ function some<Item>(random: Random, most: number, make: () => Item): Item[] {
 
 function randomRecord(random: Random): RawRecord {
   const word = () => pick<unknown>(random, [...WORDS, null, 3, true])
-  const inner = () => pick<unknown>(random, [word(), word(), { b: word() }])
+  const asText = (value: object) => (random() < 0.2 ? JSON.stringify(value) : value)
+  const deep = () => ({ b: word(), c: pick<unknown>(random, [asText({ d: word() }), { d: word() }, '{"d": ', null]) })
+  const inner = () => pick<unknown>(random, [word(), asText(deep()), deep(), deep(), deep()])
   const members = { k: word(), 'l.m': word() }
   const listed = Object.entries(members).map(([key, value]) => ({ key, value: { stringValue: value } }))
   const outer = (...whole: unknown[]) => pick(random, [...whole, ...whole, ...whole, '', null, '{"a": 1', 'text', 7])
@@ -89,14 +91,23 @@ function evaluator(mapping: Mapping, record: RawRecord) {
       return value
     }
   }
-  const valueAt = (path: string): unknown => {
-    const [, outer = path, keys = '', key] = /^(\w+)(?:\.([\w.]+)|\[(.+)\])?$/.exec(path) ?? []
-    if (outer === path) return record[path]
-    const start = decoded(record[outer])
-    if (key === undefined) return keys.split('.').reduce<unknown>((value, name) => Object(value)[name], start)
-    if (!Array.isArray(start)) return Object(start)[key]
-    return start.find((member) => member.key === key)?.value.stringValue
+  /** The column of a path, the keys in it, and the name of an attribute there. */
+  const partsOf = (path: string) => {
+    const [, outer = path, key] = /^([\w.]+)\[(.+)\]$/.exec(path) ?? []
+    const [column = '', ...keys] = outer.split('.')
+    return { column, keys, key }
   }
+  /** All that a path leads through, the column first and the value last. */
+  const onTheWay = (path: string): unknown[] => {
+    const { column, keys, key } = partsOf(path)
+    const outers: unknown[] = [record[column]]
+    for (const name of keys) outers.push(Object(decoded(outers.at(-1)))[name])
+    if (key === undefined) return outers
+    const attributes = decoded(outers.at(-1))
+    if (!Array.isArray(attributes)) return [...outers, Object(attributes)[key]]
+    return [...outers, attributes.find((member) => member.key === key)?.value.stringValue]
+  }
+  const valueAt = (path: string): unknown => onTheWay(path).at(-1)
   const textAt = (path: string): string | null => {
     const value = valueAt(path) ?? null
     return value === null ? null : typeof value === 'object' ? JSON.stringify(value) : String(value)
@@ -129,11 +140,12 @@ function evaluator(mapping: Mapping, record: RawRecord) {
     return Object.entries(where).every(([path, tests]) => [tests].flat().some((test) => passes(path, test)))
   }
   const isReadable = (paths: readonly string[]) =>
-    paths.every((path) => {
-      const [, outer] = /^(\w+)[.[]/.exec(path) ?? []
-      const value = outer === undefined ? null : decoded(record[outer])
-      return value === null || value === undefined || typeof value === 'object'
-    })
+    paths.every((path) =>
+      onTheWay(path)
+        .slice(0, -1)
+        .map(decoded)
+        .every((value) => value === null || value === undefined || typeof value === 'object'),
+    )
   return { textAt, chosen, add, countOf, fits, isReadable, isPresent }
 }
 
