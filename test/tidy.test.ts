@@ -19,7 +19,7 @@ const sources = tracked.filter((path) => /^(pipeline|server)\/.*\.ts$/.test(path
  * what the lines buy. They are today's, rounded up to the next 50: they only fall.
  */
 const BUDGETS: Readonly<Record<string, number>> = {
-  docs: 5_950,
+  docs: 4_550,
   pipeline: 850,
   'pipeline/base': 3_000,
   'pipeline/commands': 3_350,
