@@ -74,11 +74,11 @@ export const rollup: Mutant[] = [
     tests: ['test/rollup/overlapping-buckets.test.ts'],
   },
   {
-    name: 'rest-of-a-page-is-all',
-    promise: 'What names nobody beside groups in one file is not the sum of them.',
+    name: 'groups-that-all-records-name',
+    promise: 'A file groups a bucket by all that one of its records names, whatever others of them lack.',
     file: 'pipeline/rollup/surplus.sql',
-    find: 'WHERE whole_page.names_had <> part_page.names_had',
-    replace: 'WHERE true',
+    find: 'bit_or(',
+    replace: 'bit_and(',
     tests: ['test/rollup/overlapping-buckets.test.ts'],
   },
   {
