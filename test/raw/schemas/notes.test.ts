@@ -189,8 +189,8 @@ it('names buckets that end after the day on which they begin', async () => {
     'openai-usage': [
       page(midnight, 1),
       page(midnight + 3600, 24),
-      page(midnight + 86_400, 48),
-      page(midnight + 259_200, 24),
+      page(midnight + 172_800, 48),
+      page(midnight + 345_600, 24),
     ],
   })
   const { stderr } = await buildOutput(workspace, AS_OF)
