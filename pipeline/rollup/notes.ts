@@ -51,7 +51,7 @@ export async function reportOverlapping(
   const records = recordsOf(dates)
   const more = dates.length > 1 ? ` and on ${counted(dates.length - 1, 'more date')}` : ''
   request.onNotice(
-    `source ${JSON.stringify(source.name)}: ${counted(records, 'record')} of buckets ${records === 1 ? 'was' : 'were'} rejected as overlapping_bucket, because ` +
+    `source ${JSON.stringify(source.name)}: ${counted(records, 'record')} of buckets ${records === 1n ? 'was' : 'were'} rejected as overlapping_bucket, because ` +
       `other buckets of the same model have their usage too: on ${first.date} in ${list(first.files)}${more}; keep exports of one ` +
       'bucket width and grouping',
   )
