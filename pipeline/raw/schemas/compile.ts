@@ -32,6 +32,7 @@ import {
   leadOn,
   listed,
   not,
+  onlyIf,
   onlyWhere,
   optional,
   orOwnModel,
@@ -267,7 +268,7 @@ function areReadable(paths: readonly string[]): Expression<'condition'> {
     const isReadable = allOf(hasMembers(outer), ...(deep.length > 0 ? [leadOn(outer, deep)] : []))
     return ownText(name) === undefined ? isReadable : anyOf(isThere(column(name)), isReadable)
   })
-  return shared(allOf(...found))
+  return allOf(...found)
 }
 
 /** A count of the records in which some paths can be read. */
@@ -280,7 +281,7 @@ function ifReadable(paths: readonly string[], counted: Expression<'count'>): Exp
 function isLeftOut(wheres: readonly Where[], chosen: Chosen): Expression<'condition'> {
   const isReadable = areReadable(wheres.flatMap(testedIn))
   const excluded = isExcluded(wheres, chosen)
-  return isReadable.columns.length === 0 ? excluded : allOf(isReadable, excluded)
+  return isReadable.columns.length === 0 ? excluded : onlyIf(excluded, isReadable)
 }
 
 /** What conditions of a schema may ask by the name of its field, whichever path the record has it from. */

@@ -305,6 +305,12 @@ export function onlyWhere(condition: Expression<'condition'>, counted: Expressio
   return { ...combine('count', [counted, condition], sql), ...asked(counted) }
 }
 
+/** Whether two conditions hold. The second one is asked of few records: those of which the first one holds. */
+export function onlyIf(first: Expression<'condition'>, second: Expression<'condition'>): Expression<'condition'> {
+  const sql = (columns: Columns) => `CASE WHEN ${first.sql(columns)} THEN ${second.sql(columns)} ELSE false END`
+  return combine('condition', [first, second], sql)
+}
+
 /** A count of the records of which a condition holds; 0 for others. */
 export function countWhere(condition: Expression<'condition'>, counted: Expression<'count'>): Expression<'count'> {
   return combine(

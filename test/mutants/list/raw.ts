@@ -374,7 +374,7 @@ export const raw: Mutant[] = [
     name: 'broken-json-is-left-out',
     promise: 'A record of which nobody can read whether it counts is rejected and not left out.',
     file: 'pipeline/raw/schemas/compile.ts',
-    find: 'isReadable.columns.length === 0 ? excluded : allOf(isReadable, excluded)',
+    find: 'isReadable.columns.length === 0 ? excluded : onlyIf(excluded, isReadable)',
     replace: 'excluded',
     tests: ['test/raw/schemas/mappings.test.ts'],
   },
