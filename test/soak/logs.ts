@@ -52,6 +52,13 @@ function withoutTotals(record: LogRecord): LogRecord {
 const sumOf = (list: readonly number[]) => list.reduce((sum, each) => sum + each, 0)
 const counts = (dice: Dice, most: number) => Array.from({ length: 1 + dice.below(most) }, () => 1 + dice.below(1000))
 
+/** Requests that LiteLLM logged before it knew a model. */
+function failuresOf(count: number): LogRecord[] {
+  const tokens = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }
+  const failure = { ...RECORDS['litellm-spend-logs'], model: '', status: 'failure', ...tokens }
+  return Array.from({ length: count }, (_, index) => ({ ...failure, request_id: `failure-${index}` }))
+}
+
 const KINDS: Record<string, (dice: Dice) => Logs> = {
   'half a character in a text that nobody needs': (dice) => {
     const schema = dice.pick(Object.keys(RECORDS) as SchemaName[])
@@ -139,17 +146,7 @@ const KINDS: Record<string, (dice: Dice) => Logs> = {
   },
   'failures that used nothing': (dice) => {
     const tokens = counts(dice, 6)
-    const failures = Array.from({ length: dice.below(40) }, (_, index) => ({
-      ...RECORDS['litellm-spend-logs'],
-      ...{
-        request_id: `failure-${index}`,
-        model: '',
-        status: 'failure',
-        prompt_tokens: 0,
-        completion_tokens: 0,
-        total_tokens: 0,
-      },
-    }))
+    const failures = failuresOf(dice.below(40))
     const used = tokens.map((each, index) => recordOf('litellm-spend-logs', `id-${index}`, each))
     const log = [...failures, ...used]
     const isCsv = dice.chance(0.5)
@@ -163,15 +160,7 @@ const KINDS: Record<string, (dice: Dice) => Logs> = {
     }
   },
   'a source of which nothing counts': (dice) => {
-    const failure = {
-      ...RECORDS['litellm-spend-logs'],
-      model: '',
-      status: 'failure',
-      prompt_tokens: 0,
-      completion_tokens: 0,
-      total_tokens: 0,
-    }
-    const failures = counts(dice, 9).map((_, index) => ({ ...failure, request_id: `failure-${index}` }))
+    const failures = failuresOf(1 + dice.below(9))
     const [tokens = 1] = counts(dice, 1)
     return {
       files: { 'silent.ndjson': toLines(failures), 'used.ndjson': toLines([recordOf('canonical', 'id', tokens)]) },
