@@ -1,7 +1,4 @@
-/**
- * The first version that has today's forms of what is published and kept. Raise it when one of them changes: until 1.0.0 a
- * program reads the forms of its own version alone.
- */
+/** The first version with today's forms of what is published and kept. Raise it when one of them changes. */
 export const FORMS = '1.0.0-alpha.1'
 
 /** Whether a version of Tokenboard, as a manifest has it, came before today's forms. */
@@ -9,6 +6,11 @@ export function hasOtherForms(version: string): boolean {
   const [core, stage] = partsOf(version)
   const [ownCore, ownStage] = partsOf(FORMS)
   return core === ownCore ? stage < ownStage : core < ownCore
+}
+
+/** What is told of something that a version with other forms made. */
+export function otherForms(version: string): string {
+  return `an earlier version of Tokenboard, ${version}, made this, in forms that this one does not read`
 }
 
 /** The numbers of a version as one, and that of its alpha: a version without one comes after all of them. */

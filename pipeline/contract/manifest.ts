@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DisclosureStatement } from './disclosure.ts'
 import { Doi } from './doi.ts'
-import { hasOtherForms } from './forms.ts'
+import { hasOtherForms, otherForms } from './forms.ts'
 import { PROVISIONAL_DAYS } from './provisional-days.ts'
 import { DATASET_VERSION, RankingRow, Timestamp } from './ranking.ts'
 import { RestatementNote, RestatementReason } from './reason.ts'
@@ -133,8 +133,7 @@ export const Manifest = z.object({
   generator: z.object({
     name: z.literal('tokenboard'),
     version: z.string().refine((version) => !hasOtherForms(version), {
-      error: ({ input }) =>
-        `is ${input}: an earlier version of Tokenboard made this, in forms that this one does not read`,
+      error: ({ input }) => otherForms(String(input)),
     }),
     duckdb: z.string(),
   }),

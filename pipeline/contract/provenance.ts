@@ -20,8 +20,6 @@ export function formOfInputs(inputs: z.infer<typeof InputsRoot>): InputsForm {
   return 'count' in inputs ? 'counted' : 'root'
 }
 
-const VERSIONS = { counted: 2, root: 3 } as const
-
 /** `provenance.json`: what a release was made from and with. It has no machine names and no paths. */
 export const Provenance = z
   .object({
@@ -49,5 +47,5 @@ export const Provenance = z
 export type Provenance = z.infer<typeof Provenance>
 
 export function versionOfInputs(inputs: z.infer<typeof InputsRoot>): 2 | 3 {
-  return VERSIONS[formOfInputs(inputs)]
+  return formOfInputs(inputs) === 'counted' ? 2 : 3
 }

@@ -5,7 +5,7 @@ import { BuildError } from '../base/errors.ts'
 import { namesIn, readTextIfAny } from '../base/files.ts'
 import { jsonIfAny, parseJson } from '../base/json.ts'
 import { contentHash } from '../base/text.ts'
-import { hasOtherForms } from '../contract/forms.ts'
+import { hasOtherForms, otherForms } from '../contract/forms.ts'
 import {
   type ContentHash,
   DATASET_PATH,
@@ -33,26 +33,25 @@ export async function readIndex(publicDir: string): Promise<ReleaseIndex> {
   const text = await readTextIfAny(path)
   if (text === undefined) return EMPTY_INDEX
   const index = parseJson(ReleaseIndex, text, path, BuildError)
-  const made = await versionOfPublic(publicDir)
-  if (made !== undefined && hasOtherForms(made)) {
-    throw new BuildError(
-      `an earlier version of Tokenboard, ${made}, made ${publicDir}, in forms that this one does not read`,
-    )
-  }
-  verifyChain(index, path)
-  return index
+  const broken = brokenAt(index)
+  if (broken === undefined) return index
+  const older = await olderVersion(publicDir)
+  throw new BuildError(
+    `${path}: ${older === undefined ? `the chain of releases is broken at ${broken}; an entry was changed or removed` : otherForms(older)}`,
+  )
 }
 
 const Pointer = z.object({ path: z.string() })
 const Made = z.object({ generator: z.object({ version: z.string() }) })
 
-/** The version that made the current release; undefined without one. */
-export async function versionOfPublic(publicDir: string): Promise<string | undefined> {
+/** The earlier version with other forms that made the current release; undefined if none did. */
+export async function olderVersion(publicDir: string): Promise<string | undefined> {
   const folder = join(publicDir, DATASET_PATH)
   const pointer = Pointer.safeParse(jsonIfAny((await readTextIfAny(join(folder, 'latest.json'))) ?? '')).data
   if (pointer === undefined) return undefined
   const manifest = await readTextIfAny(join(folder, pointer.path, 'manifest.json'))
-  return Made.safeParse(jsonIfAny(manifest ?? '')).data?.generator.version
+  const version = Made.safeParse(jsonIfAny(manifest ?? '')).data?.generator.version
+  return version !== undefined && hasOtherForms(version) ? version : undefined
 }
 
 /** What lies below `releases/` and is not in the index. */
@@ -168,19 +167,17 @@ function entryHash(facts: Facts): string {
   return hash('sha256', JSON.stringify(facts))
 }
 
-function verifyChain(index: ReleaseIndex, path: string): void {
+/** The first release whose entry does not follow from the one before; undefined if all do. */
+function brokenAt(index: ReleaseIndex): ReleaseName | undefined {
   let previous: string | null = null
   for (const entry of index.releases) {
     const { hash, ...facts } = hashedFields(entry)
     // What was hashed is not there any more: the next entry's `previous` still binds the hash.
     const isRight = isErased(entry) || entryHash(facts) === hash
-    if (facts.previous !== previous || !isRight) {
-      throw new BuildError(
-        `${path}: the chain of releases is broken at ${facts.release}; an entry was changed or removed`,
-      )
-    }
+    if (facts.previous !== previous || !isRight) return facts.release
     previous = hash
   }
+  return undefined
 }
 
 /** Throws `BuildError` if a release is newer than the instant. */

@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { PipelineConfig } from '../base/config.ts'
 import { CliError } from '../base/errors.ts'
-import { type Files, isThere, namesIn, readTextIfAny, replaceFile } from '../base/files.ts'
+import { type Files, namesIn, readTextIfAny, replaceFile } from '../base/files.ts'
 import { jsonIfAny, toJson } from '../base/json.ts'
-import { FORMS, hasOtherForms } from '../contract/forms.ts'
-import { versionOfPublic } from '../release/index.ts'
+import { FORMS } from '../contract/forms.ts'
+import { LOST_HISTORY } from '../dataset/checks.ts'
+import { olderVersion } from '../release/index.ts'
 
 /** Below `DATA_DIR`: what a build makes again, and what it cannot. */
 const FOLDERS = ['state', 'provenance', 'previous-chains'] as const
@@ -22,38 +23,49 @@ type Places = Pick<PipelineConfig, 'dataDir' | 'publicDir'>
  * Refuses what an earlier version left in `PUBLIC_DIR` and `DATA_DIR`. Where `files` are given, marks new folders with the
  * forms of this version. Throws `CliError` that lists what is there and what to do.
  */
-export async function checkForms({ dataDir, publicDir }: Places, files?: Files): Promise<void> {
-  const stamp = join(dataDir, 'forms.json')
-  const isOwn = Stamp.safeParse(jsonIfAny((await readTextIfAny(stamp)) ?? '')).success
-  const made = await versionOfPublic(publicDir)
-  const folders = isOwn ? [] : await foldersIn(dataDir)
-  const lost = Object.entries(HISTORY).filter(([name]) => folders.includes(name))
-  const isPublicOld = made !== undefined && hasOtherForms(made)
-  if (!isPublicOld && folders.length === 0) {
-    if (!isOwn && files !== undefined) await replaceFile(files, stamp, toJson({ forms: FORMS }))
+export async function checkForms(places: Places, files?: Files): Promise<void> {
+  const { dataDir, publicDir } = places
+  const { isMarked, folders, older } = await leftIn(places)
+  if (older === undefined && folders.length === 0) {
+    if (!isMarked && files !== undefined) await replaceFile(files, stampIn(dataDir), toJson({ forms: FORMS }))
     return
   }
   const found = [
-    ...(isPublicOld ? [`  ${publicDir}: releases of Tokenboard ${made}`] : []),
+    ...(older === undefined ? [] : [`  ${publicDir}: releases of Tokenboard ${older}`]),
     ...folders.map((name) => `  ${join(dataDir, name)}`),
   ]
+  const lost = Object.entries(HISTORY).flatMap(([name, what]) =>
+    folders.includes(name) ? `${join(dataDir, name)} has ${what}` : [],
+  )
   const advice =
     lost.length === 0
       ? 'Move them elsewhere and build again: everything is made anew from the raw logs.'
-      : `${lost.map(([name, what]) => `${join(dataDir, name)} has ${what}`).join('; ')}: that cannot be made anew. Keep the earlier version, or ` +
-        `${isPublicOld ? `move the content of ${publicDir} elsewhere and ` : ''}go on without with: tokenboard build --accept lost_history`
+      : `${lost.join('; ')}: that cannot be made anew. Keep the earlier version, or ` +
+        `${older === undefined ? '' : `move the content of ${publicDir} elsewhere and `}go on without with: tokenboard build --accept ${LOST_HISTORY}`
   throw new CliError(
     `an earlier version of Tokenboard made this, in forms that this version does not read:\n${found.join('\n')}\n${advice}`,
   )
 }
 
-/** Moves what an earlier version left in `DATA_DIR` to `DATA_DIR/lost-history`. Returns the folders that were moved. */
-export async function setAside({ dataDir }: Places, files: Files): Promise<string[]> {
-  if (await isThere(join(dataDir, 'forms.json'))) return []
-  const folders = await foldersIn(dataDir)
-  if (folders.length > 0) await files.makeFolder(join(dataDir, 'lost-history'))
-  for (const name of folders) await files.rename(join(dataDir, name), join(dataDir, 'lost-history', name))
+/**
+ * Moves what an earlier version left in `DATA_DIR` to `DATA_DIR/lost-history`, once the public folder has nothing of it.
+ * Returns the folders that were moved.
+ */
+export async function setAside(places: Places, files: Files): Promise<string[]> {
+  const { folders, older } = await leftIn(places)
+  if (older !== undefined || folders.length === 0) return []
+  const aside = join(places.dataDir, 'lost-history')
+  await files.makeFolder(aside)
+  for (const name of folders) await files.rename(join(places.dataDir, name), join(aside, name))
   return folders
+}
+
+const stampIn = (dataDir: string) => join(dataDir, 'forms.json')
+
+async function leftIn({ dataDir, publicDir }: Places) {
+  const isMarked = Stamp.safeParse(jsonIfAny(await readTextIfAny(stampIn(dataDir)))).success
+  const folders = isMarked ? [] : await foldersIn(dataDir)
+  return { isMarked, folders, older: await olderVersion(publicDir) }
 }
 
 async function foldersIn(dataDir: string): Promise<string[]> {

@@ -27,7 +27,7 @@ export function readingOf(source: Source, path?: PathColumns): string {
   return readsContributor(source) ? withContributors(reading) : reading
 }
 
-/** The end of a reading that has read contributors. Versions before 0.6.0 read none, and the sums are the same. */
+/** The end of a reading that has read contributors. Without them, the sums are the same. */
 const WITH_CONTRIBUTORS = '+contributors'
 
 export function withContributors(reading: string): string {
@@ -50,7 +50,7 @@ export function readingSettings(source: Source): Omit<Source, SettingsOfBuilds> 
 
 /** Whether another code version made a reading. `reader` is today's. */
 export function isOutdated(reading: string, reader: Reader): boolean {
-  const version = codeOf(reading, reader)
+  const version = codeOf(reading)
   return version !== versionOf(reader) && !currentVersions().has(version)
 }
 
@@ -61,7 +61,7 @@ export function isOutdated(reading: string, reader: Reader): boolean {
  * character and documents without records, 4 JSON text within JSON and lines that have only a time.
  */
 export function hasOldCounts(reading: string, reader: Reader): boolean {
-  const version = ofSchema(codeOf(reading, reader))
+  const version = ofSchema(codeOf(reading))
   return version !== ofSchema(versionOf(reader)) && ![...currentVersions()].map(ofSchema).includes(version)
 }
 
@@ -73,17 +73,13 @@ export function hasSameSettings(reading: string, other: string): boolean {
   return settings(reading) === settings(other)
 }
 
-function codeOf(reading: string, reader: Reader): string {
-  return NUMBERED.exec(withoutContributors(reading))?.[1] ?? firstVersionOf(reader)
+function codeOf(reading: string): string {
+  return NUMBERED.exec(withoutContributors(reading))?.[1] ?? ''
 }
 
 /** A version without the number of the code that all schemas share. */
 function ofSchema(version: string): string {
   return version.replace(/-\d+\.(?=\d+$)/, '-')
-}
-
-function firstVersionOf(reader: Reader): string {
-  return reader === 'clickhouse' ? `${reader}-1` : `${reader}-1.1`
 }
 
 function currentVersions(): Set<string> {

@@ -9,7 +9,7 @@ import { type DroppedFile, droppedPage } from './dropped.ts'
 import { type KnownPage, knownPages, nearestPage } from './nearest-page.ts'
 import type { SiteFrame } from './site-frame.ts'
 
-/** Published pages for people who ask for what is not there. Undefined if an older version published the folder. */
+/** Published pages for people who ask for what is not there. Undefined if nothing is published. */
 export interface ErrorPages {
   /** For a path of the API too, there is none. */
   notFound(urlPath: string): Promise<string | undefined>

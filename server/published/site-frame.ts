@@ -20,7 +20,7 @@ export interface SiteFrame {
   /** Changes with the frame. */
   stamp: string
   wrap(page: OwnPage, root: string): string
-  /** The published page itself; undefined if nothing is published, or by an older version. */
+  /** The published page itself; undefined if nothing is published. */
   notFound(root: string): string | undefined
 }
 

@@ -74,7 +74,7 @@ it('final days are asked for again only if they were asked for in another way', 
   await buildIn(workspace, '2025-03-10T13:00:00Z')
   expect(daysAsked(fake)).toEqual(['2025-03-08'])
 
-  await renameReadings(workspace, '0123456789abcdef')
+  await renameReadings(workspace, 'clickhouse-1-0123456789abcdef')
   fake.asked.length = 0
   await buildIn(workspace, '2025-03-10T14:00:00Z')
   expect(daysAsked(fake)).toEqual(Object.keys(DAYS))

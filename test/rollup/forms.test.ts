@@ -64,14 +64,16 @@ it('goes on without archived or frozen dates only when that is accepted, and kee
   await expect(buildIn(workspace, AS_OF[1])).rejects.toThrow(
     /archive has archived dates.*; .*disclosure has dates.*--accept lost_history/,
   )
+  const accepted = { accept: ['lost_history'] }
+  await expect(buildIn(workspace, AS_OF[1], {}, accepted)).rejects.toThrow('releases of Tokenboard 0.16.0')
+  expect(await readdir(dataDir)).not.toContain('lost-history')
   await rename(publicDir, join(root, 'before'))
-  await expect(buildIn(workspace, AS_OF[1], {}, { accept: ['lost_history'], dryRun: true })).rejects.toThrow(
-    'lost_history',
-  )
+  await writeInput(workspace, '../data/forms.json', { forms: '1.0.0-alpha.0' })
+  await expect(buildIn(workspace, AS_OF[1], {}, { ...accepted, dryRun: true })).rejects.toThrow('lost_history')
   const notices: string[] = []
   const report = (event: { kind: string; message?: string }) =>
     event.kind === 'notice' && notices.push(event.message ?? '')
-  const { outcome } = await buildIn(workspace, AS_OF[1], { report }, { accept: ['lost_history'] })
+  const { outcome } = await buildIn(workspace, AS_OF[1], { report }, accepted)
   expect(outcome).toBe('released')
   const folders = ['state', 'provenance', 'archive', 'disclosure']
   expect(notices[0]).toBe(`moved to ${join(dataDir, 'lost-history')}: ${folders.join(', ')}`)

@@ -37,7 +37,7 @@ function explore(release: OpenRelease): void {
     cite(source),
   ]
 
-  /** The view of the URL. Early releases have no weeks and months. */
+  /** The view of the URL. A release may have no weeks and months. */
   function readUrl(): ReadView {
     const asked = fromQuery(location.search)
     const { by } = asked.view

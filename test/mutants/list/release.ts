@@ -86,8 +86,8 @@ export const release: Mutant[] = [
     name: 'manifest-sha-not-chained',
     promise: 'Each entry of releases/index.json carries the hash of the one before it.',
     file: 'pipeline/release/index.ts',
-    find: 'if (facts.previous !== previous || !isRight) {',
-    replace: 'if (!isRight) {',
+    find: 'if (facts.previous !== previous || !isRight) return',
+    replace: 'if (!isRight) return',
     tests: ['test/publication/verify.test.ts'],
   },
   {
