@@ -58,7 +58,8 @@ interface Place {
 
 /**
  * Finds the files of a source. An entry that names an existing file is that file; otherwise one with a wildcard is a
- * pattern. A link, a hard link and its file are one file. Throws `CliError` for a folder, a link that leads nowhere, a file of the synthetic sample and a name that is not UTF-8.
+ * pattern. A link, a hard link and its file are one file. Throws `CliError` for a folder, a link that leads nowhere, a file
+ * of the synthetic sample and a name that is not UTF-8.
  */
 export async function findInputFiles(
   source: Source,

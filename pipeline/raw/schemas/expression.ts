@@ -58,7 +58,7 @@ export function inside(outer: Place, keys: readonly string[]): Place {
       const json = columns.once(value.json())
       const pointer = columns.constant(pointerTo(keys))
       if (keys.length === 1) return columns.nested(columns.once(`json_extract(${json}, ${pointer})`))
-      // Only JSON text has a backslash, before each quote in it.
+      // JSON text within JSON has a backslash before each of its quotes.
       const mayHaveText = columns.once(`contains(${json}, chr(92))`)
       const found = `json_inside(${json}, ${pointer}, ${mayHaveText}, ${stepsTo(keys, columns)})`
       return columns.nested(columns.once(found))
