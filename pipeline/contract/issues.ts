@@ -1,20 +1,6 @@
 /** What the issues of zod say, in requests and in files alike. */
 import type { z } from 'zod'
 
-/** The issues of the branch that was meant: the last one that fits by type and, if it has one, by tag. */
-export function meantBranch({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
-  const fitting = errors.filter(([first]) => first !== undefined && !isOfOtherType(first))
-  return fitting.findLast(([first]) => first !== undefined && !hasUnknownTag(first)) ?? fitting.at(-1)
-}
-
-function isOfOtherType({ code, path }: z.core.$ZodIssue): boolean {
-  return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
-}
-
-function hasUnknownTag(issue: z.core.$ZodIssue): boolean {
-  return issue.code === 'invalid_union' && issue.discriminator !== undefined && issue.path.length === 1
-}
-
 const TYPES: Record<string, string> = {
   string: 'a string',
   number: 'a number',

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { meantBranch, phrase } from '../../pipeline/contract/issues.ts'
+import { phrase } from '../../pipeline/contract/issues.ts'
 import { invalidRequest, type RequestIssue } from '../base/errors.ts'
 
 /** How many issues of a body a response lists. Validation of a list stops after them. */
@@ -50,4 +50,18 @@ function toRequestIssue({ path, branches, message }: Fault): RequestIssue {
       .replace(/^\./, ''),
     message: branches.length === 0 ? message : `${message} (${branches.join(' > ')})`,
   }
+}
+
+/** The issues of the branch that was meant: the last one that fits by type and, if it has one, by tag. */
+function meantBranch({ errors }: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[] | undefined {
+  const fitting = errors.filter(([first]) => first !== undefined && !isOfOtherType(first))
+  return fitting.findLast(([first]) => first !== undefined && !hasUnknownTag(first)) ?? fitting.at(-1)
+}
+
+function isOfOtherType({ code, path }: z.core.$ZodIssue): boolean {
+  return path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
+}
+
+function hasUnknownTag(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'invalid_union' && issue.discriminator !== undefined && issue.path.length === 1
 }
