@@ -61,9 +61,8 @@ function headline(
 }
 
 function describePublished({ synthetic, start_date, end_date, rows, data_version }: Published): string[] {
-  const version = data_version === null ? '' : `, version ${data_version}`
   const sample = synthetic ? ' (SYNTHETIC sample data)' : ''
-  return [`  published ${start_date} to ${end_date}, ${counted(rows, 'row')}${version}${sample}`]
+  return [`  published ${start_date} to ${end_date}, ${counted(rows, 'row')}, version ${data_version}${sample}`]
 }
 
 function describeBuild(outcome: BuildOutcome | null): string[] {

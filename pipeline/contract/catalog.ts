@@ -28,7 +28,7 @@ export const Catalog = z.object({
       description: z.string(),
       synthetic: z.boolean(),
       path: PublicPath,
-      latest: LatestPointer.omit({ path: true }).extend({ path: PublicPath, data_version: DataVersion.optional() }),
+      latest: LatestPointer.omit({ path: true }).extend({ path: PublicPath, data_version: DataVersion }),
       next_expected: Timestamp,
       stale_after: Timestamp,
       content_hash: ContentHash,

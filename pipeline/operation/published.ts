@@ -27,7 +27,7 @@ export interface Published {
   as_of: string
   start_date: string
   end_date: string
-  data_version: string | null
+  data_version: string
   rows: number
   next_expected: string
   stale_after: string
@@ -40,7 +40,7 @@ export async function readPublished(publicDir: string): Promise<Published | unde
   if (text === undefined) return undefined
   const { publisher, datasets } = parseJson(Read, text, path, BuildError)
   const { synthetic, latest, next_expected, stale_after } = datasets[0]
-  const { release, as_of, start_date, end_date, data_version = null, rows } = latest
+  const { release, as_of, start_date, end_date, data_version, rows } = latest
   return {
     publisher: publisher.name,
     synthetic,

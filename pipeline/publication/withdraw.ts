@@ -138,7 +138,7 @@ async function successorsOf(release: ReleaseName, index: ReleaseIndex, publicDir
   for (const later of index.releases) {
     if (later.release <= release || later.status === 'withdrawn') continue
     const { changes } = await readManifest(join(publicDir, DATASET_PATH, later.path))
-    if (changes?.previous === release) successors.push(later.release)
+    if (changes.previous === release) successors.push(later.release)
   }
   return successors
 }

@@ -92,7 +92,7 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts:
   const restated = new Map(facts.restatements.map((each) => [each.release, each]))
   const rows = releases.map((entry) => {
     const before = index.releases[(position.get(entry.release) ?? 0) - 1]
-    const { data_version = '', withdrawal, end_date, rows } = entry
+    const { data_version, withdrawal, end_date, rows } = entry
     return [
       html`${releaseLink(entry, path)}${doiLink(doiOf(facts.dois, entry.release))}`,
       data_version,

@@ -119,11 +119,11 @@ function fileTable(files: readonly Resource[]): Html {
 }
 
 function whatChanged({ changes: stated }: Manifest, { rows, changes }: ReleaseFacts, root: string): Html {
-  if (stated?.facts.includes(DATES_WITHDRAWN) === true) {
+  if (stated.facts.includes(DATES_WITHDRAWN)) {
     return html`<p>Dates were taken out of the dataset, and the releases that had them were withdrawn. All other rows are those that
 were published before.</p>\n`
   }
-  if (stated === undefined || stated.previous === null) return html`<p>This is the first release.</p>\n`
+  if (stated.previous === null) return html`<p>This is the first release.</p>\n`
   // Link to the changelog: the previous release may have no page or be withdrawn later.
   const link = html`<a href="${root}changelog/${stated.previous.slice(0, 4)}.html">${stated.previous}</a>`
   const { daily, weekly = [], monthly = [] } = changes

@@ -71,7 +71,7 @@ function differences(entry: ReleaseEntry, successor: ReleaseEntry): Html {
   const rows = [
     ['First date', ...both.map(({ start_date }) => dateElement(start_date))],
     ['Last date', ...both.map(({ end_date }) => dateElement(end_date))],
-    ['Data version', ...both.map(({ data_version = '' }) => data_version)],
+    ['Data version', ...both.map(({ data_version }) => data_version)],
     ...(isErased(entry) ? [] : [['Rows', ...both.map((each) => formatInteger(each.rows))]]),
   ]
   const columns = { words: ['Fact', 'Withdrawn', 'In its place'] }

@@ -1,7 +1,7 @@
 import { citationText, citedAt, titleOf } from '../../pipeline/contract/citation.ts'
 import type { Doi } from '../../pipeline/contract/doi.ts'
 import type { PublishedDois } from '../../pipeline/contract/dois.ts'
-import { FIRST_DATA_VERSION, type Manifest, releasePath } from '../../pipeline/contract/manifest.ts'
+import { type Manifest, releasePath } from '../../pipeline/contract/manifest.ts'
 import { COVERAGE_PATH, HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import { dataFiles } from '../../pipeline/contract/release-files.ts'
 import { firstProvisional, GRAINS, type Table, tableFacts, tablesIn } from '../../pipeline/contract/tables.ts'
@@ -49,7 +49,7 @@ export function datasetInfo(dataset: Dataset, { releases, hasHistory, dois, pref
     manifest.files.some(({ path }) => path === name) ? urlOf(`${releasePath(release)}/${name}`) : null
   return {
     ...datasetSummary(dataset, prefix),
-    data_version: manifest.data_version ?? null,
+    data_version: manifest.data_version,
     content_hash,
     provisional_from,
     publisher: { name, url, contact },
@@ -71,7 +71,7 @@ export function datasetInfo(dataset: Dataset, { releases, hasHistory, dois, pref
 
 /** The citation for people, and where it leads. */
 function citationOf(manifest: Manifest, doi: Doi | undefined): { text: string; url: string } {
-  const { publisher, release, as_of, data_version = FIRST_DATA_VERSION } = manifest
+  const { publisher, release, as_of, data_version } = manifest
   const url = citedAt(manifest, doi)
   const cited = {
     author: publisher.name,

@@ -1,14 +1,7 @@
 import { citedAt, pageOf, titleOf } from '../../contract/citation.ts'
 import type { DisclosureStatement } from '../../contract/disclosure.ts'
 import type { Doi } from '../../contract/doi.ts'
-import {
-  FIRST_DATA_VERSION,
-  LICENSE,
-  type Manifest,
-  type Publisher,
-  type ReleaseName,
-  type TableFacts,
-} from '../../contract/manifest.ts'
+import { LICENSE, type Manifest, type Publisher, type ReleaseName, type TableFacts } from '../../contract/manifest.ts'
 import { PROVISIONAL_DAYS } from '../../contract/provisional-days.ts'
 import { OTHER, type Timestamp, TOP_MODELS } from '../../contract/ranking.ts'
 import { firstProvisional, type PeriodTable } from '../../contract/tables.ts'
@@ -87,7 +80,7 @@ export function describeDataset(manifest: Manifest, doi?: Doi): DatasetDescripti
   const fields = isRuled(manifest) ? underRule(RANKING_FIELDS) : RANKING_FIELDS
   const disclosure = disclosureOf(manifest)
   const { dataset, version, synthetic, publisher, release, as_of, start_date, end_date, days, rows } = manifest
-  const previous = manifest.changes?.previous ?? null
+  const previous = manifest.changes.previous
   return {
     name: dataset,
     title: titleOf(manifest),
@@ -104,7 +97,7 @@ export function describeDataset(manifest: Manifest, doi?: Doi): DatasetDescripti
     cited_at: citedAt(manifest, doi),
     previous: previous === null ? undefined : { release: previous, page: pageOf(publisher, previous) },
     as_of,
-    data_version: manifest.data_version ?? FIRST_DATA_VERSION,
+    data_version: manifest.data_version,
     schema_version: version,
     start_date,
     end_date,

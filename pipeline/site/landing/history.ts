@@ -18,7 +18,7 @@ export function historySection(facts: SiteFacts): Html {
 <caption>The newest of ${counted(index.releases.length, 'release')}.</caption>
 <thead><tr><th scope="col">Release</th><th scope="col">As of</th><th scope="col">Dates</th><th scope="col" class="number">Rows</th><th scope="col">Version</th><th scope="col">Status</th></tr></thead>
 <tbody>
-${releases.map((entry) => releaseRow(entry, facts))}</tbody>
+${releases.map(releaseRow)}</tbody>
 </table>
 `
   return html`<section>
@@ -51,7 +51,7 @@ function restatementItem(restatement: Restatement): Html {
   return html`<li>${link}: the tokens of ${days} changed ${size}.${reasonSentences(restatement)}</li>\n`
 }
 
-function releaseRow(entry: ReleaseEntry, _facts: SiteFacts): Html {
-  const { as_of, start_date, end_date, rows, data_version = '', status = '' } = entry
+function releaseRow(entry: ReleaseEntry): Html {
+  const { as_of, start_date, end_date, rows, data_version, status } = entry
   return html`<tr><th scope="row">${releaseLink(entry, 'index.html')}</th><td>${instantElement(as_of)}</td><td>${dateElement(start_date)} to ${dateElement(end_date)}</td><td class="number">${formatInteger(rows)}</td><td>${data_version}</td><td>${status}</td></tr>\n`
 }
