@@ -28,7 +28,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'pipeline/operation': 450,
   'pipeline/publication': 6_300,
   'pipeline/raw': 8_650,
-  'pipeline/release': 4_900,
+  'pipeline/release': 4_850,
   'pipeline/rollup': 7_150,
   'pipeline/setup': 900,
   'pipeline/site': 8_800,
