@@ -102,8 +102,10 @@ help: ## this list
 	@printf '\nSettings: SOURCES DATA_DIR PUBLIC_DIR AS_OF MEMORY_LIMIT ENGINE CLICKHOUSE_USER CLICKHOUSE_PASSWORD_FILE SIGNING_KEY_FILE SIGNATURE_DAYS HOST PORT DATABASE_URL LOG_LEVEL TRUST_PROXY\n          BOOTSTRAP_KEY RATE_LIMIT_PER_MINUTE RATE_LIMIT_PER_DAY RATE_LIMIT_BAD_KEYS_PER_MINUTE METRICS_TOKEN; see docs/reference.md.\n'
 
 # Installing is quiet, and what it does say goes to stderr: the stdout of a target belongs to its command.
+# Node's own package brings 67 MB of headers that nothing here compiles with.
 $(INSTALLED): package.json package-lock.json
 	@echo 'installing packages …' >&2
 	@npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
 	@node -e 'if (+process.versions.node.split(".")[0] < 24) { console.error(`Tokenboard needs Node 24 or newer, and npm brought none for this machine; found $${process.version}.`); process.exit(1) }'
+	@rm -rf node_modules/node-*/include
 	@touch $@

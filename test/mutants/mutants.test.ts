@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { MUTANTS } from './index.ts'
-import { mutate, readMutated } from './mutant.ts'
+import { MUTANTS, mutate, readMutated } from './mutant.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

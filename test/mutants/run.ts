@@ -1,7 +1,6 @@
 /** `make mutants`: puts faults into a copy of the project, one at a time, and lists those that no test finds. */
 import { Argument, Command, InvalidArgumentError } from '@commander-js/extra-typings'
-import { MUTANTS } from './index.ts'
-import type { Mutant } from './mutant.ts'
+import { MUTANTS, type Mutant } from './mutant.ts'
 import { openWorkplace, type Verdict, type Workplace } from './workplace.ts'
 
 const program = new Command('mutants')
