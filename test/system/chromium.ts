@@ -10,9 +10,6 @@ const PROGRAM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goo
   existsSync(path),
 )
 
-/** Whether tests can have one: what is known before it is started. */
-export const hasChromium = PROGRAM !== undefined
-
 /** A running browser, or why there is none. */
 export type Chromium = { browser: Browser } | { reason: string }
 

@@ -1,18 +1,20 @@
 /**
  * The configurations of deploy/static/, in the servers that they are for: types, cache policy, ranges, tags, the gzip
- * beside a file, other origins, withdrawn releases. Where a server is not installed its tests are skipped and say so.
+ * beside a file, pages of other origins in Chromium, withdrawn releases. What is not installed is skipped and says so.
  */
 import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
-import { request } from 'node:http'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join, relative } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { deriveCommand, historyQuery } from '../../pipeline/contract/history-table.ts'
 import { mediaType } from '../../pipeline/contract/published-paths.ts'
 import { toEnvelope } from '../../server/api/envelope.ts'
 import { cachePolicy } from '../../server/published/cache-policy.ts'
 import { dropped } from '../../server/published/dropped.ts'
 import { createWorkspace, removeWorkspace, type Workspace, withdrawIn } from '../support/pipeline.ts'
+import { browserOf, type Chromium, startChromium, stopChromium } from './chromium.ts'
 import { exportTo, HOST_KINDS, type Host, release, skipLoudly } from './hosting.ts'
 
 const DATASET = '/datasets/rankings-daily/v1'
@@ -27,8 +29,10 @@ const BROWSER = 'text/html,*/*;q=0.8'
 
 let workspace: Workspace
 let site: string
+let chromium: Chromium
 
 beforeAll(async () => {
+  chromium = await startChromium()
   workspace = await createWorkspace()
   site = join(workspace.root, 'site')
   await release(workspace, 1000, '2025-03-10T10:00:00Z')
@@ -42,7 +46,10 @@ beforeAll(async () => {
 
 const manifestOf = (release: string) => join(site, DATASET, 'releases', release, 'manifest.json')
 
-afterAll(() => removeWorkspace(workspace))
+afterAll(async () => {
+  await stopChromium(chromium)
+  await removeWorkspace(workspace)
+})
 
 interface Answer {
   status: number
@@ -176,6 +183,41 @@ describe.each(HOST_KINDS)('$name, as deploy/static/ has it', ({ name, isHere, st
       const exposed = answer.headers.get('access-control-expose-headers')?.split(', ')
       expect(exposed).toEqual(expect.arrayContaining(['ETag', 'Content-Range', 'Content-Length', 'Accept-Ranges']))
       expect(answer.headers.get('access-control-allow-methods')).toBeNull()
+    })
+
+    it('lets a page of another origin read parts, tags and compressed files in a browser', async (context) => {
+      const page = await browserOf(chromium, context).newPage()
+      const origin = createServer((_, response) =>
+        response.setHeader('content-type', 'text/html').end('<!doctype html>'),
+      )
+      await new Promise<void>((listening) => origin.listen(0, '127.0.0.1', listening))
+      onTestFinished(() => void origin.close())
+      await page.goto(`http://127.0.0.1:${(origin.address() as AddressInfo).port}/`)
+      const seen = (path: string, headers: Record<string, string> = {}) =>
+        page.evaluate(
+          async ([address, given]) => {
+            const answer = await fetch(address, { headers: given, cache: 'no-store' })
+            const body = Array.from(new Uint8Array(await answer.arrayBuffer()))
+            return { status: answer.status, headers: Object.fromEntries(answer.headers), body }
+          },
+          [`${host.url}${path}`, headers] as const,
+        )
+      const whole = await file(PARQUET)
+      // The end of a file, or a part on a condition: the browser sends a preflight before such requests.
+      const end = await seen(PARQUET, { range: 'bytes=-8' })
+      expect([end.status, Buffer.from(end.body)]).toEqual([206, whole.subarray(-8)])
+      expect(end.headers).toMatchObject({
+        'content-range': `bytes ${whole.length - 8}-${whole.length - 1}/${whole.length}`,
+        'content-length': '8',
+        'content-type': 'application/vnd.apache.parquet',
+      })
+      const tag = new Headers(end.headers).get('etag') ?? ''
+      const start = await seen(PARQUET, { range: 'bytes=0-3', 'if-range': tag })
+      expect([start.status, Buffer.from(start.body).toString()]).toEqual([206, 'PAR1'])
+      expect((await seen(PARQUET, { 'if-none-match': tag })).status).toBe(304)
+      for (const path of [`${DATASET}/latest.json`, CSV])
+        expect(Buffer.from((await seen(path)).body)).toEqual(await file(path))
+      expect((await seen(CSV)).headers['content-encoding']).toBe('gzip')
     })
 
     it('answers with 410 and the tombstone below a withdrawn release', async () => {

@@ -1,12 +1,19 @@
-/** Every kind of page in Chromium, on the server and on static hosts. */
+/**
+ * Every kind of page in Chromium, on the server and on static hosts; and what a reader with a phone sees: numbers without
+ * scrolling sideways, few screens, targets that a thumb hits.
+ */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
-import { browserOf, DESKTOP, openPage, PHONE } from './chromium.ts'
+import type { Page } from 'playwright-core'
+import { expect, onTestFinished, type TestContext, test } from 'vitest'
+import { browserOf, DESKTOP, expectAccessible, openPage, PHONE, smallTargets } from './chromium.ts'
 import { HOST_KINDS, skipLoudly } from './hosting.ts'
 import { expectGoodPages, type Look } from './looks.ts'
 import { pagesOf, siteInChromium } from './sample-site.ts'
+
+const VIEWPORT = { width: 375, height: 812 }
+const MOST_SCREENS = 6
 
 const given = siteInChromium()
 
@@ -88,4 +95,85 @@ test('a script that was changed on the host does not run', async (context) => {
   expect(changed.equals(whole)).toBe(false)
   await writeFile(join(folder, name), changed)
   expect(await open()).toEqual({ hasSearch: false, complaints: [expect.stringContaining('integrity')] })
+})
+
+async function openOn(context: TestContext, path: string): Promise<Page> {
+  const top = given.site.hosts.server
+  const { page } = await openPage(browserOf(given.chromium, context), new URL(top).origin, { viewport: VIEWPORT })
+  await page.goto(top + path)
+  await page.waitForLoadState('networkidle')
+  return page
+}
+
+test.for(['index.html', 'leaderboards/week.html', 'leaderboards/all.html'])(
+  'each row of the rankings of %s shows its numbers without scrolling',
+  async (path, context) => {
+    const page = await openOn(context, path)
+    const hidden = await page.evaluate<
+      string[]
+    >(`[...document.querySelectorAll('.ranking tbody tr:not(.rest-row)')].filter((row) => {
+      const cells = ['rank', 'name', 'tokens', 'share', 'move'].flatMap((name) => row.querySelector('.' + name) ?? [])
+      const places = cells.map((cell) => cell.getBoundingClientRect())
+      return cells.length < 4 || places.some(({ left, right, height }) => left < 0 || right > innerWidth || height === 0)
+    }).map((row) => row.textContent)`)
+    expect(hidden).toEqual([])
+    expect(await page.locator('.ranking').count()).toBeGreaterThan(0)
+    const scrolling = await page.evaluate(
+      `[...document.querySelectorAll('.scroll:has(.ranking)')].filter((each) => each.scrollWidth > each.clientWidth).length`,
+    )
+    expect(scrolling).toBe(0)
+  },
+)
+
+test('rankings are tables to a screen reader, whatever their rows look like', async (context) => {
+  const page = await openOn(context, 'leaderboards/week.html')
+  const row = page.getByRole('table').first().getByRole('row').nth(1)
+  expect(await row.getByRole('rowheader').count()).toBe(1)
+  expect(await row.getByRole('cell').count()).toBeGreaterThan(4)
+  expect(await page.getByRole('table').first().getByRole('columnheader', { name: 'Tokens' }).count()).toBe(1)
+})
+
+test('the overview is a few screens tall', async (context) => {
+  const page = await openOn(context, 'index.html')
+  const height = await page.evaluate('document.documentElement.scrollHeight')
+  expect(Number(height)).toBeLessThanOrEqual(MOST_SCREENS * VIEWPORT.height)
+})
+
+test.for(['index.html', 'leaderboards/week.html', 'models.html', 'coverage.html', 'changelog.html'])(
+  'links and buttons of %s are large enough or far enough apart',
+  async (path, context) => expect(await smallTargets(await openOn(context, path))).toEqual([]),
+)
+
+test('forced colors mark the page and the period that are shown by lines', async (context) => {
+  const origin = new URL(given.site.hosts.server).origin
+  const { page } = await openPage(browserOf(given.chromium, context), origin, {
+    viewport: VIEWPORT,
+    forcedColors: 'active',
+  })
+  await page.goto(`${given.site.hosts.server}leaderboards/week.html`)
+  await expectAccessible(page)
+  const widths = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('[aria-current]')].map((link) => getComputedStyle(link).borderBottomWidth)`,
+  )
+  expect(widths).toEqual(['3px', '3px'])
+})
+
+test('the list of models can be searched and sorted', async (context) => {
+  const page = await openOn(context, 'models.html?q=free')
+  const names = () => page.locator('#models-list tbody tr:visible th').allTextContents()
+  const free = await names()
+  expect(free.length).toBeGreaterThan(0)
+  for (const name of free) expect(name.toLowerCase()).toContain('free')
+  expect(await page.getByRole('status').textContent()).toMatch(new RegExp(`^${free.length} of \\d+$`))
+  await page.getByLabel('Find a model or author').fill('')
+  const all = await names()
+  await page.getByRole('button', { name: 'Model' }).click()
+  expect(await names()).toEqual(all.toSorted((a, b) => a.localeCompare(b, 'en')))
+  await page.getByRole('button', { name: 'Tokens' }).click()
+  expect(await page.locator('#models-list [aria-sort="descending"]').textContent()).toMatch(/^Tokens/)
+  const tokens = await page.evaluate<string[]>(
+    `[...document.querySelectorAll('#models-list tbody data')].map((each) => each.value)`,
+  )
+  expect(tokens.length).toBe(all.length)
+  expect(tokens).toEqual(tokens.toSorted((a, b) => Number(BigInt(b) - BigInt(a))))
 })
