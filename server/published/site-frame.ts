@@ -8,8 +8,6 @@ import { remembered } from '../base/remembered.ts'
 /** A page that the server makes. */
 export interface OwnPage {
   title: string
-  /** Further elements of its head. */
-  head?: Html
   main: Html
 }
 
@@ -51,15 +49,14 @@ function frameOf(text: string, stamp: string): SiteFrame {
 const OF_THE_PAGE =
   /<(meta name="(description|robots)"|meta (property="og:|name="twitter:)|link rel="canonical")[^>]*>\n/g
 
-function withContent(text: string, { title, head = html``, main }: OwnPage): string {
+function withContent(text: string, { title, main }: OwnPage): string {
   return text
     .replaceAll(OF_THE_PAGE, '')
     .replace(/<title>.*?<\/title>/s, () => html`<title>${title}</title>`.text)
-    .replace('</head>', () => `${head.text}</head>`)
     .replace(/(<main\b[^>]*>).*<\/main>/s, (_, begin: string) => `${begin}\n${main.text}</main>`)
 }
 
-function barePage({ title, head = html``, main }: OwnPage): string {
+function barePage({ title, main }: OwnPage): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -67,7 +64,7 @@ function barePage({ title, head = html``, main }: OwnPage): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-${head}</head>
+</head>
 <body>
 <main id="main" tabindex="-1">
 ${main}</main>
