@@ -7,7 +7,7 @@ import { writeChanges } from '../../pipeline/dataset/change-log.ts'
 import { rankingChangesResponse } from '../../server/api/openapi/examples.ts'
 import { computedAnswers, encoded } from '../../server/published/computed-answers.ts'
 import { changesBody, type RowsByDate } from '../../server/published/ranking-changes.ts'
-import { type RankingChange, RankingChangesResponse } from '../../server/schemas/ranking-changes.ts'
+import { type RankingChange, RankingChangesResponse } from '../../server/schemas/rankings.ts'
 import { manyRows } from '../support/rows.ts'
 
 const { meta } = rankingChangesResponse

@@ -1,6 +1,14 @@
 import { z } from 'zod'
 import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
-import { ChatMessage, ChatReasoning, ChatRequest, ResponseFormat } from '../../schemas/chat-request.ts'
+import {
+  ChatMessage,
+  ChatReasoning,
+  ChatRequest,
+  CompletionToolChoice,
+  ResponseFormat,
+  ResponsesRequest,
+  TextFormat,
+} from '../../schemas/completion-requests.ts'
 import {
   DatasetInfo,
   DatasetInfoResponse,
@@ -8,20 +16,17 @@ import {
   DatasetTable,
   ListDatasetsResponse,
 } from '../../schemas/datasets.ts'
-import { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
+import {
+  EmbeddingsModel,
+  ListEmbeddingsModelsResponse,
+  ModelEndpoints,
+  ModelEndpointsResponse,
+} from '../../schemas/embeddings-model.ts'
 import { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { Budget, CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
-import { Citation } from '../../schemas/message-request/citations.ts'
-import { ContextManagement } from '../../schemas/message-request/context-management.ts'
-import { MessageRequest } from '../../schemas/message-request/index.ts'
-import { ContentBlock, Message } from '../../schemas/message-request/messages.ts'
-import { OutputConfig } from '../../schemas/message-request/output-config.ts'
-import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from '../../schemas/message-request/source-blocks.ts'
-import { Thinking } from '../../schemas/message-request/thinking.ts'
-import * as toolBlocks from '../../schemas/message-request/tool-blocks.ts'
-import { ToolChoice } from '../../schemas/message-request/tool-choice.ts'
-import { Tool } from '../../schemas/message-request/tools.ts'
-import { ModelEndpoints, ModelEndpointsResponse } from '../../schemas/model-endpoints.ts'
+import * as messageBlocks from '../../schemas/message-blocks.ts'
+import { ContextManagement, MessageRequest, OutputConfig, Thinking, ToolChoice } from '../../schemas/message-request.ts'
+import { Plugin } from '../../schemas/plugins.ts'
 import {
   ListPresetsResponse,
   ListPresetVersionsResponse,
@@ -32,16 +37,24 @@ import {
   PresetVersionResponse,
   PresetWithDesignatedVersion,
 } from '../../schemas/preset.ts'
-import { ComparedRelease, RankingChange, RankingChangesResponse } from '../../schemas/ranking-changes.ts'
-import { RankingSelectionResponse, RankingsResponse, RankingsRow, SelectedRow } from '../../schemas/rankings.ts'
-import { CacheControl } from '../../schemas/request-parts/cache-control.ts'
-import { CompletionToolChoice } from '../../schemas/request-parts/completion.ts'
-import { Plugin } from '../../schemas/request-parts/plugins.ts'
-import { Fallback, ProviderPreferences, Route } from '../../schemas/request-parts/provider.ts'
-import { StopServerToolsWhen } from '../../schemas/request-parts/stop-server-tools.ts'
-import { Trace } from '../../schemas/request-parts/tracking.ts'
-import { ServerToolUserLocation, UserLocation } from '../../schemas/request-parts/user-location.ts'
-import { ResponsesRequest, TextFormat } from '../../schemas/responses-request.ts'
+import {
+  ComparedRelease,
+  RankingChange,
+  RankingChangesResponse,
+  RankingSelectionResponse,
+  RankingsResponse,
+  RankingsRow,
+  SelectedRow,
+} from '../../schemas/rankings.ts'
+import {
+  CacheControl,
+  Fallback,
+  ProviderPreferences,
+  Route,
+  StopServerToolsWhen,
+  Trace,
+} from '../../schemas/request-parts.ts'
+import { ServerToolUserLocation, Tool, UserLocation } from '../../schemas/tools.ts'
 import { readable } from './readable.ts'
 
 /** Named schemas. All others are inlined. */
@@ -76,14 +89,7 @@ export const SCHEMAS = {
   PresetVersion,
   PresetStatus,
   MessageRequest,
-  Message,
-  ContentBlock,
-  TextBlock,
-  ImageBlock,
-  DocumentBlock,
-  SearchResultBlock,
-  ...toolBlocks,
-  Citation,
+  ...messageBlocks,
   CacheControl,
   Thinking,
   ToolChoice,

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../base/errors.ts'
-import { ModelEndpointsPath, type ModelEndpointsResponse } from '../../schemas/model-endpoints.ts'
+import { ModelEndpointsPath, type ModelEndpointsResponse } from '../../schemas/embeddings-model.ts'
 import type { EmbeddingsCatalogue } from '../../store/embeddings-models.ts'
 import { sendTaggedJson } from '../send.ts'
 import type { ZodTypeProvider } from '../validation.ts'

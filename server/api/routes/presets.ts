@@ -3,8 +3,8 @@ import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../base/errors.ts'
 import { CONTENT_TYPE_OF } from '../../published/formats.ts'
-import { parseChatRequest } from '../../schemas/chat-request.ts'
-import { parseMessageRequest } from '../../schemas/message-request/parse.ts'
+import { parseChatRequest, parseResponsesRequest } from '../../schemas/completion-requests.ts'
+import { parseMessageRequest } from '../../schemas/message-request.ts'
 import { limitParameter, OffsetParameter } from '../../schemas/pagination.ts'
 import {
   type ListPresetsResponse,
@@ -13,8 +13,7 @@ import {
   type PresetVersionResponse,
   VersionNumber,
 } from '../../schemas/preset.ts'
-import { SessionId } from '../../schemas/request-parts/tracking.ts'
-import { parseResponsesRequest } from '../../schemas/responses-request.ts'
+import { SessionId } from '../../schemas/request-parts.ts'
 import { type StoreMemory, storeMemory } from '../../store/memory.ts'
 import type { Presets, VersionContent, VersionList } from '../../store/presets.ts'
 import type { Store } from '../../store/store.ts'

@@ -1,6 +1,6 @@
 /** What is stored of a body, beyond `test/server/exchanges/presets.http`, which has each field. */
 import { describe, expect, test } from 'vitest'
-import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
+import { parseMessageRequest } from '../../../../server/schemas/message-request.ts'
 import { request } from './faults.ts'
 
 /** What is stored of a body that came in as this JSON text, as JSON text again. */
