@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../published/conditional.ts'
 import type { Answer } from '../published/dataset.ts'
-import { CONTENT_TYPE_OF } from '../published/formats.ts'
+import { CONTENT_TYPE_OF } from '../published/negotiation.ts'
 import { type Head, headOf } from './common-headers.ts'
 
 const LONGEST_IN_HEAD = 100

@@ -1,8 +1,9 @@
+import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
+import { POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
 import { type FollowedFile, followFile } from '../base/followed-file.ts'
 import type { Dataset } from './dataset.ts'
-import { pointerPath } from './pointer.ts'
-import type { LoadRelease } from './release-loader.ts'
+import type { LoadRelease } from './loaders.ts'
 
 export interface CurrentRelease extends FollowedFile {
   /** The newest valid release, if any. Call it once per answer: the next call may differ. */
@@ -47,7 +48,7 @@ export function currentRelease(publicDir: string, log: FastifyBaseLogger, load: 
   }
 
   const pointer = followFile({
-    path: pointerPath(publicDir),
+    path: join(publicDir, POINTER_PATH),
     load: loadCurrent,
     onRefused: refuse,
     log,

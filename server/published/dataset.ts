@@ -3,7 +3,7 @@ import { DATASET_VERSION, type RankingMeta } from '../../pipeline/contract/ranki
 import { firstDateOf, type Table, type TableRow } from '../../pipeline/contract/tables.ts'
 import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Window } from '../../pipeline/contract/window.ts'
-import type { Format } from './formats.ts'
+import type { Format } from './negotiation.ts'
 import { type PreparedTable, preparedBytes, type TableAnswers, tableAnswers } from './prepared-table.ts'
 
 export interface Answer {

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { DATASET_PATH } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
-import { formPathOf } from './coded-forms.ts'
-import { isForbidden, isUnreachable } from './missing.ts'
+import { formPathOf, isForbidden, isUnreachable } from './open-file.ts'
 import { wantedBy } from './public-files.ts'
 
 export interface Sight {

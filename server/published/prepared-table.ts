@@ -1,10 +1,9 @@
 import type { Table, TableRow } from '../../pipeline/contract/tables.ts'
 import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Window } from '../../pipeline/contract/window.ts'
-import { compressDates, type GzipPieces, gzipComposer, type Link, type Picked } from './composed-gzip.ts'
+import { compressDates, type GzipPieces, gzipComposer, type Link, type Picked, slice, slices } from './composed-gzip.ts'
 import { type DateRows, ROW_FORMATS, serialiseDates } from './date-rows.ts'
-import { FORMATS, type Format } from './formats.ts'
-import { slice, slices } from './run.ts'
+import { FORMATS, type Format } from './negotiation.ts'
 
 /** Rows in all formats, in pieces: one per date of a release, or one per version of a date in the history. */
 export interface PreparedRows {

@@ -3,11 +3,8 @@ import { join, relative, sep } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { DATASET_PATH, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
-import { formFinder } from './coded-forms.ts'
-import { type DroppedFile, findDropped } from './dropped.ts'
-import { isForbidden, isUnreachable } from './missing.ts'
-import { fileOpener, type OpenFile } from './open-file.ts'
-import { isWithdrawn } from './tombstone.ts'
+import { type DroppedFile, findDropped, isWithdrawn } from './gone.ts'
+import { fileOpener, formFinder, isForbidden, isUnreachable, type OpenFile } from './open-file.ts'
 
 /** `location` is the path of the file itself, if links led to it. */
 export type Found =

@@ -1,9 +1,7 @@
 import { join } from 'node:path'
 import { type Html, html } from '../../pipeline/contract/html.ts'
 import { NOT_FOUND_PATH } from '../../pipeline/contract/published-paths.ts'
-import { fingerprint } from '../base/followed-file.ts'
-import { readIfAny } from '../base/json-file.ts'
-import { remembered } from '../base/remembered.ts'
+import { readWhenReplaced } from '../base/json-file.ts'
 
 /** A page that the server makes. */
 export interface OwnPage {
@@ -26,17 +24,10 @@ const BARE: SiteFrame = { stamp: 'bare', wrap: barePage, notFound: () => undefin
 
 /** Returns the frame as it is published now. */
 export function siteFrame(publicDir: string): () => Promise<SiteFrame> {
-  const frames = remembered<SiteFrame>(1)
-  const path = join(publicDir, NOT_FOUND_PATH)
-
-  return async () => {
-    const stamp = await fingerprint(path)
-    if (stamp === undefined) return BARE
-    return await frames(stamp, async () => {
-      const text = (await readIfAny(path))?.toString()
-      return text === undefined ? BARE : frameOf(text, stamp)
-    })
-  }
+  const published = readWhenReplaced(join(publicDir, NOT_FOUND_PATH), (bytes, stamp) =>
+    frameOf(bytes.toString(), stamp),
+  )
+  return async () => (await published()) ?? BARE
 }
 
 function frameOf(text: string, stamp: string): SiteFrame {

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { computedAnswers } from '../../server/published/computed-answers.ts'
-import { rankedTable } from '../../server/published/ranked-table.ts'
+import { computedAnswers } from '../../server/published/rankings-answers.ts'
 import { rowsText, shareOf } from '../../server/published/selected-text.ts'
-import { selectRows } from '../../server/published/selection.ts'
+import { rankedTable, selectRows } from '../../server/published/selection.ts'
 import { sampleRows } from '../support/publish.ts'
 
 test('a share is rounded half up to 6 decimals, exactly', () => {

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { MEDIA_TYPE_OF } from '../../published/formats.ts'
+import { MEDIA_TYPE_OF } from '../../published/negotiation.ts'
 import { CHAT_REQUEST_EXAMPLE, RESPONSES_REQUEST_EXAMPLE } from '../../schemas/completion-requests.ts'
 import { ModelEndpointsPath } from '../../schemas/embeddings-model.ts'
 import { MESSAGE_REQUEST_EXAMPLE } from '../../schemas/message-request.ts'
