@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { RateLimitSettings } from '../base/config.ts'
 import { ApiError } from '../base/errors.ts'
 import { Quota, type QuotaState } from '../base/quota.ts'
-import { callerOf } from './caller.ts'
+import { callerOf } from './auth.ts'
 
 export const NO_RATE_LIMITS: RateLimitSettings = { perMinute: 0, perDay: 0, badKeysPerMinute: 0 }
 

@@ -15,26 +15,7 @@ import { followedHistory } from './history.ts'
 import type { LoadHistory, LoadRelease } from './loaders.ts'
 import { parseReleaseIndex } from './release.ts'
 
-export interface OlderReleases {
-  /**
-   * Undefined if the index does not list the release. Throws 410 if withdrawn, 429 if too many are loading, for all or for
-   * this caller.
-   */
-  find(name: ReleaseName, caller?: string): Promise<Dataset | undefined>
-  /** The newest listed release at or before an instant that is not withdrawn, if any. */
-  newestAt(instant: Timestamp): Promise<ReleaseName | undefined>
-  /** All listed releases, oldest first. */
-  list(): Promise<readonly ReleaseEntry[]>
-  /** Whether the table of all releases is published. */
-  hasHistory(): Promise<boolean>
-  /** The DOIs of deposited releases, if there are any. */
-  dois(): Promise<PublishedDois | undefined>
-  /** How many releases are being loaded or wait for it. */
-  waiting(): number
-  /** The first listed release that has tables of weeks and months and is not withdrawn, if any. */
-  firstWithTables(): Promise<ReleaseName | undefined>
-  stop(): Promise<void>
-}
+export type OlderReleases = ReturnType<typeof olderReleases>
 
 const MOST_BYTES = 64 * 2 ** 20
 
@@ -59,7 +40,7 @@ export function olderReleases(
     mostLoadingEach = MOST_LOADING_EACH,
     onRefused = () => {},
   }: { mostBytes?: number; mostLoading?: number; mostLoadingEach?: number; onRefused?: () => void } = {},
-): OlderReleases {
+) {
   const history = followedHistory(publicDir, log, loadHistory)
   // Keyed by entry hash, because a rebuilt dataset may reuse a name.
   const kept = new BoundedCache<Dataset>(mostBytes, ({ bytes }) => bytes)
@@ -67,7 +48,7 @@ export function olderReleases(
   const loads = sharing<Dataset>()
   const indexPath = join(publicDir, INDEX_PATH)
   const index = readWhenReplaced(indexPath, (bytes) => parseReleaseIndex(bytes.toString(), indexPath).releases)
-  const listed = async () => (await index()) ?? []
+  const listed = async (): Promise<readonly ReleaseEntry[]> => (await index()) ?? []
   /** The callers of the loads in the queue. */
   const loading: (string | undefined)[] = []
   let lastLoad: Promise<unknown> = Promise.resolve()
@@ -122,22 +103,32 @@ export function olderReleases(
   }
 
   return {
-    async find(name, caller) {
+    /**
+     * Undefined if the index does not list the release. Throws 410 if withdrawn, 429 if too many are loading, for all or for
+     * this caller.
+     */
+    async find(name: ReleaseName, caller?: string): Promise<Dataset | undefined> {
       const [entries, isGone] = await Promise.all([listed(), isWithdrawn(publicDir, name)])
       const entry = entries.find(({ release }) => release === name)
       if (entry === undefined) return undefined
       if (isGone) throw withdrawn(name, { releases: `/${INDEX_PATH}` })
       return await findListed(entry, caller)
     },
-    async newestAt(instant) {
+    /** The newest listed release at or before an instant that is not withdrawn, if any. */
+    async newestAt(instant: Timestamp) {
       return await firstStanding((await listed()).filter(({ as_of }) => as_of <= instant).toReversed())
     },
+    /** The first listed release that has tables of weeks and months and is not withdrawn, if any. */
     async firstWithTables() {
       return await firstStanding((await listed()).filter(({ tables }) => tables !== undefined))
     },
+    /** All listed releases, oldest first; none without an index. */
     list: listed,
+    /** Whether the table of all releases is published. */
     hasHistory: async () => (await sharedFingerprint(join(publicDir, HISTORY_PATHS.parquet))) !== undefined,
+    /** The DOIs of deposited releases, if there are any. */
     dois: readWhenReplaced(join(publicDir, DOIS_PATH), (bytes) => PublishedDois.safeParse(jsonIfAny(bytes)).data),
+    /** How many releases are being loaded or wait for it. */
     waiting: () => loading.length,
     stop: history.stop,
   }

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { API_PAGE_PATH } from '../../../pipeline/contract/published-paths.ts'
 import { remembered } from '../../base/remembered.ts'
 import type { CurrentRelease } from '../../published/current-release.ts'
@@ -6,33 +6,69 @@ import { CONTENT_TYPE_OF } from '../../published/negotiation.ts'
 import type { SiteFrame } from '../../published/site-frame.ts'
 import { DOCUMENT_HEADERS } from '../../published/static-answers.ts'
 import { type MadeText, madeText, sendMadeText } from '../made-text.ts'
-import { DESCRIPTION_PATH, DOCS_PATH, type PathPrefix, serviceLinks } from '../service-links.ts'
+
+const DESCRIPTION_PATH = '/openapi.json'
+const DOCS_PATH = '/docs'
+const CATALOG_PATH = '/.well-known/api-catalog'
+
+/** Where programs and people find the description of the API: `Link` with the relations of RFC 8631 and RFC 9727. */
+export function serviceLinks(prefix: string): string {
+  return [
+    `<${prefix}${DESCRIPTION_PATH}>; rel="service-desc"; type="application/json"`,
+    `<${prefix}${DOCS_PATH}>; rel="service-doc"; type="text/html"`,
+    `<${prefix}${CATALOG_PATH}>; rel="api-catalog"`,
+  ].join(', ')
+}
+
+/** The catalogue of the APIs of this host, in the form of RFC 9264. Relative to the host, whose name proxies may change. */
+function apiCatalog(prefix: string) {
+  return {
+    linkset: [
+      {
+        anchor: `${prefix}/api/v1`,
+        'service-desc': [{ href: prefix + DESCRIPTION_PATH, type: 'application/json' }],
+        'service-doc': [{ href: prefix + DOCS_PATH, type: 'text/html' }],
+        status: [{ href: `${prefix}/readyz`, type: 'application/json' }],
+      },
+    ],
+  }
+}
+
+const CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
 
 /** The page loads the styles and the icon of the published site, and nothing else. */
-const POLICY = [
-  "default-src 'none'",
-  "style-src 'self'",
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 interface OpenApi {
   releases: Pick<CurrentRelease, 'dataset'>
   /** The frame of the published site, in which the page is shown. */
   frame: () => Promise<SiteFrame>
-  prefix: PathPrefix
+  prefix: string
 }
 
-/** `/openapi.json` and its page `/docs`, without a key. Generated on first use, because it takes about 30 ms. */
+/**
+ * `/openapi.json`, its page `/docs`, and the catalogue that leads to both, without a key. Made on first use, because that
+ * takes about 30 ms.
+ */
 export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenApi): void {
-  const made = remembered<MadeText>(2)
+  const made = remembered<MadeText>(3)
   const document = async () => (await import('../openapi/document.ts')).openApiDocument()
   const link = serviceLinks(prefix)
 
-  async function json(): Promise<MadeText> {
-    return await made('json', async () => {
+  function serve(url: string, contentType: string, text: () => Promise<MadeText>, headers = {}): void {
+    app.route({
+      method: ['GET', 'HEAD'],
+      url,
+      async handler(request, reply) {
+        reply.headers({ ...headers, link })
+        return sendMadeText(request, reply, contentType, await text())
+      },
+    })
+  }
+
+  function json(): Promise<MadeText> {
+    return made('json', async () => {
       const described = await document()
       const servers = described.servers.map(({ url }) => ({ url: prefix + url }))
       return await madeText(JSON.stringify({ ...described, servers }))
@@ -49,28 +85,13 @@ export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenA
     })
   }
 
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: DESCRIPTION_PATH,
-    async handler(request, reply) {
-      reply.header('link', link)
-      return sendMadeText(request, reply, CONTENT_TYPE_OF.json, await json())
-    },
-  })
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: DOCS_PATH,
-    async handler(request, reply) {
-      reply.headers({ ...DOCUMENT_HEADERS, 'content-security-policy': POLICY, link })
-      return sendMadeText(request, reply, 'text/html; charset=utf-8', await page())
-    },
-  })
+  serve(DESCRIPTION_PATH, CONTENT_TYPE_OF.json, json)
+  serve(DOCS_PATH, 'text/html; charset=utf-8', page, { ...DOCUMENT_HEADERS, 'content-security-policy': POLICY })
+  const catalog = `${JSON.stringify(apiCatalog(prefix), undefined, 2)}\n`
+  serve(CATALOG_PATH, CATALOG_TYPE, () => made('catalog', () => madeText(catalog)))
   // The published page at this address is for hosts without a server.
   for (const url of [`/${API_PAGE_PATH}`, `${DOCS_PATH}/`]) {
-    app.route({
-      method: ['GET', 'HEAD'],
-      url,
-      handler: async (_request, reply) => reply.redirect(`..${DOCS_PATH}`, 301),
-    })
+    const handler: RouteHandlerMethod = async (_request, reply) => reply.redirect(`..${DOCS_PATH}`, 301)
+    app.route({ method: ['GET', 'HEAD'], url, handler })
   }
 }

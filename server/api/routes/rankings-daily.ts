@@ -10,11 +10,10 @@ import { needsAuthors, selectedAnswers } from '../../published/selected-answers.
 import { windowResolver } from '../../published/windows.ts'
 import { queryParameter } from '../../schemas/combinators.ts'
 import { Period, ReleaseOrInstant } from '../../schemas/rankings.ts'
-import { callerOf } from '../caller.ts'
-import type { PathPrefix } from '../service-links.ts'
+import { callerOf } from '../auth.ts'
+import { sendRanking } from '../send.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 import { SELECTION_PARAMETERS, selectionOf } from './selection-parameters.ts'
-import { sendRanking } from './send-ranking.ts'
 
 const PATH = '/datasets/rankings-daily'
 
@@ -47,7 +46,7 @@ export const RankingsDailyQuery = z.strictObject({
 /** `GET /datasets/rankings-daily` (docs/specification.md): the rows of a window, from memory. */
 export function rankingsDaily(
   app: FastifyInstance,
-  { findRelease, now, prefix }: { findRelease: FindRelease; now: () => Date; prefix: PathPrefix },
+  { findRelease, now, prefix }: { findRelease: FindRelease; now: () => Date; prefix: string },
 ): void {
   const windowOf = windowResolver(now)
   const windows = rankingsAnswers()
