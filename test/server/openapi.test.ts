@@ -15,11 +15,6 @@ test('the document equals openapi.golden.json', async () => {
   await expect(`${JSON.stringify(document, undefined, 2)}\n`).toMatchFileSnapshot('openapi.golden.json')
 })
 
-test('the interface is version 1.0.0, and v1 in its paths', () => {
-  expect(document.info.version).toBe('1.0.0')
-  expect(document.servers).toEqual([{ url: API }])
-})
-
 describe('the operations of the document', () => {
   test('are those of all routes, which validate by the schemas that they name', async () => {
     const { app } = await testApp()
@@ -103,16 +98,6 @@ describe('schemas', () => {
   })
 })
 
-test('deprecated is what the specification deprecates, and is_provisioning_key', () => {
-  const names = Object.values(document.components.schemas).flatMap((schema) => deprecatedProperties(schema))
-  expect([...new Set(names)].toSorted()).toEqual([
-    'cost_quality_tradeoff',
-    'is_provisioning_key',
-    'rate_limit',
-    'route',
-  ])
-})
-
 describe('GET /openapi.json', () => {
   test('is the document, without a key and for any origin', async () => {
     const { app } = await testApp()
@@ -194,15 +179,6 @@ describe('GET /docs', () => {
     const { statusCode, headers } = await app.inject(url)
     expect([statusCode, headers.location]).toEqual([301, '../docs'])
   })
-
-  test('repeats nothing of the request', async () => {
-    const { app } = await testApp()
-    const { body } = await app.inject('/docs')
-    expect((await app.inject({ url: '/docs?x=<b>', headers: { host: 'evil.example' } })).body).toBe(body)
-    const refused = await app.inject({ url: '/docs', headers: { host: `"><script>'x` } })
-    expect(refused.statusCode).toBe(400)
-    expect(refused.body).not.toContain('<script>')
-  })
 })
 
 /** A schema with all schemas within it. */
@@ -211,12 +187,4 @@ function everySchema(schema: JsonSchema): JsonSchema[] {
   const parts = [...Object.values(properties), items, additionalProperties, ...anyOf, ...oneOf]
   const schemas = parts.filter((part): part is JsonSchema => typeof part === 'object' && !Array.isArray(part))
   return [schema, ...schemas.flatMap(everySchema)]
-}
-
-function deprecatedProperties(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, inner]) => [
-    ...(inner?.deprecated === true ? [key] : []),
-    ...deprecatedProperties(inner),
-  ])
 }

@@ -28,19 +28,3 @@ describe('config', () => {
     expect(parseMessageRequest(request({ tools })).config.tools).toBe(tools)
   })
 })
-
-describe('system_prompt', () => {
-  const block = (text: string) => ({ type: 'text', text })
-
-  test.each([
-    ['no system text', undefined, null],
-    ['a string, unchanged', ' You\n', ' You\n'],
-    ['the empty string', '', ''],
-    ['one block', [block('a')], 'a'],
-    ['blocks, joined by a blank line', [block('a'), block('b\n'), block('c')], 'a\n\nb\n\n\nc'],
-    ['no blocks, as an empty text (decision)', [], ''],
-  ])('is stored for %s', (_, system, expected) => {
-    const body = system === undefined ? request() : request({ system })
-    expect(parseMessageRequest(body).system_prompt).toBe(expected)
-  })
-})
