@@ -5,7 +5,7 @@ import { type ApiKey, hashKey, isValid } from '../store/keys.ts'
 declare module 'fastify' {
   interface FastifyRequest {
     apiKey: ApiKey | null
-    /** The `state` of the store just before the key was looked up. See `StoreMemory`. */
+    /** The `state` of the store just before the key was looked up. See `storeMemory`. */
     storeState: number | undefined
   }
 }

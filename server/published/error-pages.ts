@@ -7,24 +7,22 @@ import { readIfAny, readWhenReplaced } from '../base/json-file.ts'
 import { type DroppedFile, droppedPage } from './gone.ts'
 import type { SiteFrame } from './site-frame.ts'
 
-/** Published pages for people who ask for what is not there. Undefined if nothing is published. */
-export interface ErrorPages {
-  /** For a path of the API too, there is none. */
-  notFound(urlPath: string): Promise<string | undefined>
-  withdrawn(release: ReleaseName): Promise<string | undefined>
-  dropped(file: DroppedFile): Promise<string>
-}
+export type ErrorPages = ReturnType<typeof errorPages>
 
 const SITEMAP = 'sitemap.xml'
 const API = '/api/'
 
-/** Their links begin with `prefix`, the path of this server for its clients, because they are sent for any path. */
-export function errorPages(publicDir: string, frame: () => Promise<SiteFrame>, prefix: string): ErrorPages {
+/**
+ * Published pages for people who ask for what is not there. Undefined if nothing is published. Their links begin with `prefix`, the path of this server for its clients, because they are sent
+ * for any path.
+ */
+export function errorPages(publicDir: string, frame: () => Promise<SiteFrame>, prefix: string) {
   const root = `${prefix}/`
   const pages = readWhenReplaced(join(publicDir, SITEMAP), (bytes) => knownPages(bytes.toString()))
 
   return {
-    async notFound(urlPath) {
+    /** For a path of the API too, there is none. */
+    async notFound(urlPath: string): Promise<string | undefined> {
       if (urlPath.startsWith(API)) return undefined
       const page = (await frame()).notFound(root)
       if (page === undefined) return undefined
@@ -32,8 +30,8 @@ export function errorPages(publicDir: string, frame: () => Promise<SiteFrame>, p
       // Not as a string: names may hold `$&`.
       return page.replace(NEAREST_MARK.text, () => link)
     },
-    dropped: async (file) => (await frame()).wrap(droppedPage(file, root), root),
-    async withdrawn(release) {
+    dropped: async (file: DroppedFile): Promise<string> => (await frame()).wrap(droppedPage(file, root), root),
+    async withdrawn(release: ReleaseName): Promise<string | undefined> {
       return (await readIfAny(join(publicDir, releasePath(release), 'index.html')))?.toString()
     },
   }

@@ -12,25 +12,20 @@ import { type PreparedHistory, tableAt } from './prepared-history.ts'
 import { bytesOfObjects, type PreparedTable } from './prepared-table.ts'
 import { type Release, readAuthors, readListedRelease } from './release.ts'
 
-/** Releases whose rows are in the history. */
-export interface History {
-  /**
-   * The release of an entry of the index; undefined if the history does not have it, with the content hash of each of its
-   * tables. Throws `ReleaseError` if its manifest is not the listed one.
-   */
-  find(entry: ReleaseEntry): Promise<Dataset | undefined>
-}
-
 const MOST_BYTES = 64 * 2 ** 20
 
 /** The rows of all releases are in memory once. What is kept of a release is its description and parsed rows. */
-export function historyOf(prepared: PreparedHistory, publicDir: string, log: FastifyBaseLogger): History {
+export function historyOf(prepared: PreparedHistory, publicDir: string, log: FastifyBaseLogger) {
   // Keyed by entry hash, because a rebuilt dataset may reuse a name.
   const kept = new BoundedCache<Dataset>(MOST_BYTES, ({ bytes }) => bytes)
   const isVerified = new Map<string, boolean>()
 
   return {
-    async find(entry) {
+    /**
+     * The release of an entry of the index; undefined if the history does not have it, with the content hash of each of its
+     * tables. Throws `ReleaseError` if its manifest is not the listed one.
+     */
+    async find(entry: ReleaseEntry): Promise<Dataset | undefined> {
       const known = kept.get(entry.hash)
       if (known !== undefined || isVerified.get(entry.hash) === false) return known
       const release = await readListedRelease(publicDir, entry)
@@ -69,14 +64,10 @@ function hasItsHashes(dataset: Dataset): boolean {
   })
 }
 
-export interface FollowedHistory extends History {
-  stop(): Promise<void>
-}
-
 /** The history of `PUBLIC_DIR`, loaded when it is first asked for, and followed from then on. There need not be one. */
-export function followedHistory(publicDir: string, log: FastifyBaseLogger, load: LoadHistory): FollowedHistory {
+export function followedHistory(publicDir: string, log: FastifyBaseLogger, load: LoadHistory) {
   const path = join(publicDir, HISTORY_PATHS.csv)
-  let current: History | undefined
+  let current: ReturnType<typeof historyOf> | undefined
   let firstLook: Promise<void> | undefined
 
   async function loadAgain(): Promise<void> {

@@ -21,19 +21,16 @@ export interface RankedDate {
 
 type RowsByModel = ReadonlyMap<string, readonly RankedRow[]>
 
-/** A table whose rows are ranked when they are first asked for, some dates in each turn of the event loop. */
-export interface RankedTable {
-  /** The dates with rows from `first` to `last`. */
-  between(first: UtcDate, last: UtcDate): Promise<RankedDate[]>
-  /** The rows of each model in the order of their dates. */
-  models(): Promise<RowsByModel>
-}
+export type RankedTable = ReturnType<typeof rankedTable>
 
 /** Dates that are ranked in one turn: about two milliseconds of work. */
 const DATES_A_TURN = 50
 
-/** Takes the dates of a table in ascending order, and the rows of each in published order. */
-export function rankedTable(dates: readonly UtcDate[], rowsOf: (date: UtcDate) => readonly TableRow[]): RankedTable {
+/**
+ * A table whose rows are ranked when they are first asked for, some dates in each turn of the event loop. Takes its dates in
+ * ascending order, and the rows of each in published order.
+ */
+export function rankedTable(dates: readonly UtcDate[], rowsOf: (date: UtcDate) => readonly TableRow[]) {
   const ranked = new Map<UtcDate, RankedDate>()
   let models: Promise<RowsByModel> | undefined
 
@@ -43,6 +40,7 @@ export function rankedTable(dates: readonly UtcDate[], rowsOf: (date: UtcDate) =
     return found
   }
 
+  /** The dates with rows from `first` to `last`. */
   async function between(first: UtcDate, last: UtcDate): Promise<RankedDate[]> {
     const found: RankedDate[] = []
     for (const date of dates) {
@@ -68,7 +66,8 @@ export function rankedTable(dates: readonly UtcDate[], rowsOf: (date: UtcDate) =
 
   return {
     between,
-    models() {
+    /** The rows of each model in the order of their dates. */
+    models(): Promise<RowsByModel> {
       models ??= byModel()
       return models
     },

@@ -9,13 +9,7 @@ import {
   ResponsesRequest,
   TextFormat,
 } from '../../schemas/completion-requests.ts'
-import {
-  DatasetInfo,
-  DatasetInfoResponse,
-  DatasetSummary,
-  DatasetTable,
-  ListDatasetsResponse,
-} from '../../schemas/datasets.ts'
+import * as datasets from '../../schemas/datasets.ts'
 import {
   EmbeddingsModel,
   ListEmbeddingsModelsResponse,
@@ -71,11 +65,7 @@ export const SCHEMAS = {
   RankingChangesResponse,
   RankingChange,
   ComparedRelease,
-  ListDatasetsResponse,
-  DatasetSummary,
-  DatasetInfoResponse,
-  DatasetInfo,
-  DatasetTable,
+  ...datasets,
   ListEmbeddingsModelsResponse,
   EmbeddingsModel,
   ModelEndpointsResponse,

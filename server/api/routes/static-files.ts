@@ -10,7 +10,7 @@ import {
 } from '../../published/conditional.ts'
 import type { Answer } from '../../published/dataset.ts'
 import type { ErrorPages } from '../../published/error-pages.ts'
-import type { FileMemory } from '../../published/file-memory.ts'
+import type { fileMemory } from '../../published/file-memory.ts'
 import { dropped, withdrawn } from '../../published/gone.ts'
 import { prefersGzip, prefersPage } from '../../published/negotiation.ts'
 import type { Found, PublicFiles, Representation } from '../../published/public-files.ts'
@@ -29,7 +29,7 @@ import { serviceLinks } from './openapi.ts'
 
 interface StaticFiles {
   files: PublicFiles
-  memory: FileMemory<SmallFile>
+  memory: ReturnType<typeof fileMemory<SmallFile>>
   isSynthetic: IsSynthetic
   errorPages: ErrorPages
   prefix: string
