@@ -15,6 +15,17 @@ test('the document equals openapi.golden.json', async () => {
   await expect(`${JSON.stringify(document, undefined, 2)}\n`).toMatchFileSnapshot('openapi.golden.json')
 })
 
+test('the interface is version 1.0.0, and v1 in its paths', () => {
+  expect([document.info.version, document.servers]).toEqual(['1.0.0', [{ url: API }]])
+})
+
+test('deprecated is what the specification deprecates, and is_provisioning_key', () => {
+  const all = Object.values(document.components.schemas).flatMap(everySchema)
+  const properties = all.flatMap((schema) => Object.entries<JsonSchema>(schema.properties ?? {}))
+  const names = new Set(properties.flatMap(([name, { deprecated }]) => (deprecated === true ? [name] : [])))
+  expect([...names].toSorted()).toEqual(['cost_quality_tradeoff', 'is_provisioning_key', 'rate_limit', 'route'])
+})
+
 describe('the operations of the document', () => {
   test('are those of all routes, which validate by the schemas that they name', async () => {
     const { app } = await testApp()

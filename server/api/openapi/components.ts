@@ -1,53 +1,16 @@
 import { z } from 'zod'
 import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
-import {
-  ChatMessage,
-  ChatReasoning,
-  ChatRequest,
-  CompletionToolChoice,
-  ResponseFormat,
-  ResponsesRequest,
-  TextFormat,
-} from '../../schemas/completion-requests.ts'
+import * as completions from '../../schemas/completion-requests.ts'
 import * as datasets from '../../schemas/datasets.ts'
-import {
-  EmbeddingsModel,
-  ListEmbeddingsModelsResponse,
-  ModelEndpoints,
-  ModelEndpointsResponse,
-} from '../../schemas/embeddings-model.ts'
+import * as embeddings from '../../schemas/embeddings-model.ts'
 import { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { Budget, CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
 import * as messageBlocks from '../../schemas/message-blocks.ts'
-import { ContextManagement, MessageRequest, OutputConfig, Thinking, ToolChoice } from '../../schemas/message-request.ts'
+import * as messages from '../../schemas/message-request.ts'
 import { Plugin } from '../../schemas/plugins.ts'
-import {
-  ListPresetsResponse,
-  ListPresetVersionsResponse,
-  Preset,
-  PresetResponse,
-  PresetStatus,
-  PresetVersion,
-  PresetVersionResponse,
-  PresetWithDesignatedVersion,
-} from '../../schemas/preset.ts'
-import {
-  ComparedRelease,
-  RankingChange,
-  RankingChangesResponse,
-  RankingSelectionResponse,
-  RankingsResponse,
-  RankingsRow,
-  SelectedRow,
-} from '../../schemas/rankings.ts'
-import {
-  CacheControl,
-  Fallback,
-  ProviderPreferences,
-  Route,
-  StopServerToolsWhen,
-  Trace,
-} from '../../schemas/request-parts.ts'
+import * as presets from '../../schemas/preset.ts'
+import * as rankings from '../../schemas/rankings.ts'
+import * as parts from '../../schemas/request-parts.ts'
 import { ServerToolUserLocation, Tool, UserLocation } from '../../schemas/tools.ts'
 import { readable } from './readable.ts'
 
@@ -57,50 +20,24 @@ export const SCHEMAS = {
   CurrentKeyResponse,
   CurrentKey,
   Budget,
-  RankingResponse: RankingsResponse,
-  RankingRow: RankingsRow,
+  RankingResponse: rankings.RankingsResponse,
+  RankingRow: rankings.RankingsRow,
   RankingMeta,
-  RankingSelectionResponse,
-  SelectedRow,
-  RankingChangesResponse,
-  RankingChange,
-  ComparedRelease,
+  ...pick(rankings, ['RankingSelectionResponse', 'SelectedRow']),
+  ...pick(rankings, ['RankingChangesResponse', 'RankingChange', 'ComparedRelease']),
   ...datasets,
-  ListEmbeddingsModelsResponse,
-  EmbeddingsModel,
-  ModelEndpointsResponse,
-  ModelEndpoints,
-  PresetResponse,
-  PresetVersionResponse,
-  ListPresetsResponse,
-  ListPresetVersionsResponse,
-  Preset,
-  PresetWithDesignatedVersion,
-  PresetVersion,
-  PresetStatus,
-  MessageRequest,
+  ...pick(embeddings, ['ListEmbeddingsModelsResponse', 'EmbeddingsModel', 'ModelEndpointsResponse', 'ModelEndpoints']),
+  ...pick(presets, ['PresetResponse', 'PresetVersionResponse', 'ListPresetsResponse', 'ListPresetVersionsResponse']),
+  ...pick(presets, ['Preset', 'PresetWithDesignatedVersion', 'PresetVersion', 'PresetStatus']),
+  ...pick(messages, ['MessageRequest', 'Thinking', 'ToolChoice', 'ContextManagement', 'OutputConfig']),
   ...messageBlocks,
-  CacheControl,
-  Thinking,
-  ToolChoice,
   Tool,
   Plugin,
   UserLocation,
   ServerToolUserLocation,
-  Fallback,
-  ProviderPreferences,
-  Route,
-  ContextManagement,
-  OutputConfig,
-  StopServerToolsWhen,
-  Trace,
-  ChatRequest,
-  ChatReasoning,
-  ChatMessage,
-  ResponseFormat,
-  ResponsesRequest,
-  TextFormat,
-  CompletionToolChoice,
+  ...pick(parts, ['CacheControl', 'Fallback', 'ProviderPreferences', 'Route', 'StopServerToolsWhen', 'Trace']),
+  ...pick(completions, ['ChatRequest', 'ChatReasoning', 'ChatMessage', 'ResponseFormat']),
+  ...pick(completions, ['ResponsesRequest', 'TextFormat', 'CompletionToolChoice']),
 } satisfies Record<string, z.ZodType>
 export type SchemaName = keyof typeof SCHEMAS
 
@@ -130,6 +67,10 @@ export function componentSchemas(): Record<string, JsonSchema> {
 export function inlineSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema, ...rest } = z.toJSONSchema(schema, { io, override: ({ jsonSchema }) => plain(jsonSchema) })
   return rest
+}
+
+function pick<Module extends object, const Names extends readonly (keyof Module)[]>(module: Module, names: Names) {
+  return Object.fromEntries(names.map((name) => [name, module[name]])) as Pick<Module, Names[number]>
 }
 
 function plain(schema: JsonSchema): void {
