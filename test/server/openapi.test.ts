@@ -21,7 +21,7 @@ test('the interface is version 1.0.0, and v1 in its paths', () => {
 
 test('deprecated is what the specification deprecates, and is_provisioning_key', () => {
   const all = Object.values(document.components.schemas).flatMap(everySchema)
-  const properties = all.flatMap((schema) => Object.entries<JsonSchema>(schema.properties ?? {}))
+  const properties = all.flatMap((schema) => Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>))
   const names = new Set(properties.flatMap(([name, { deprecated }]) => (deprecated === true ? [name] : [])))
   expect([...names].toSorted()).toEqual(['cost_quality_tradeoff', 'is_provisioning_key', 'rate_limit', 'route'])
 })
