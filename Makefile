@@ -79,7 +79,6 @@ bench: $(INSTALLED) ## measure against the bare machine, nginx and others (ARGS=
 check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences and known vulnerabilities of the dependencies
 	$(RUN) node_modules/typescript/bin/tsc
 	$(RUN) node_modules/typescript/bin/tsc -p pipeline/site/browser
-	$(RUN) node_modules/typescript/bin/tsc -p server/api/openapi/browser
 	@biome check --error-on-warnings .
 	$(RUN) test/openapi-lint.ts
 	$(RUN) test/licences.ts

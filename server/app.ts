@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify'
 import { authenticate } from './api/auth.ts'
-import { setCommonHeaders } from './api/common-headers.ts'
 import {
   CONNECTION_LIMITS,
   type ConnectionLimits,
@@ -10,26 +9,22 @@ import {
   requireSoundHead,
   watchConnections,
 } from './api/connections.ts'
-import { allowPreflight } from './api/cors.ts'
-import { isOutOfFiles, toEnvelope } from './api/envelope.ts'
+import { isOutOfFiles, keepOpenForUnreadBody, toEnvelope } from './api/envelope.ts'
 import { acceptJsonAlone } from './api/json-body.ts'
 import { type LogTarget, NO_ROUTE, RequestLog, requestFields, routeOf } from './api/logging.ts'
-import { decodableUrl, KnownMethods, originForm } from './api/methods.ts'
+import { allowPreflight, decodableUrl, KnownMethods, originForm } from './api/methods.ts'
 import { NO_RATE_LIMITS, rateLimits } from './api/rate-limits.ts'
-import { apiCatalogRoute } from './api/routes/api-catalog.ts'
 import { datasets } from './api/routes/datasets.ts'
-import { embeddingsModels } from './api/routes/embeddings-models.ts'
+import { embeddingsModels, modelEndpoints } from './api/routes/embeddings-models.ts'
 import { health, pingInTime } from './api/routes/health.ts'
 import { currentKey } from './api/routes/key.ts'
 import { METRICS, metrics } from './api/routes/metrics.ts'
-import { modelEndpoints } from './api/routes/model-endpoints.ts'
 import { openApi } from './api/routes/openapi.ts'
 import { presetRoutes } from './api/routes/presets.ts'
 import { rankingChanges } from './api/routes/ranking-changes.ts'
 import { rankingsDaily } from './api/routes/rankings-daily.ts'
 import { type SmallFile, staticFiles } from './api/routes/static-files.ts'
-import type { PathPrefix } from './api/service-links.ts'
-import { keepOpenForUnreadBody } from './api/unread-body.ts'
+import { setCommonHeaders } from './api/send.ts'
 import { NO_JSON_SCHEMA, validateWithZod } from './api/validation.ts'
 import type { RateLimitSettings, TrustProxy } from './base/config.ts'
 import { ApiError, RETRY_AFTER_SECONDS } from './base/errors.ts'
@@ -37,10 +32,9 @@ import { ABORTED, type ReleaseGauges, type ServerMetrics, serverMetrics } from '
 import { type CurrentRelease, currentRelease } from './published/current-release.ts'
 import { errorPages } from './published/error-pages.ts'
 import { fileMemory } from './published/file-memory.ts'
-import { loadHistory } from './published/history-loader.ts'
+import { loadHistory, loadRelease } from './published/loaders.ts'
 import { type Loaders, olderReleases } from './published/older-releases.ts'
 import { type PublicFiles, publicFiles } from './published/public-files.ts'
-import { loadRelease } from './published/release-loader.ts'
 import { releaseFinder } from './published/requested-release.ts'
 import { siteFrame } from './published/site-frame.ts'
 import { staleAfter } from './published/stale-after.ts'
@@ -50,8 +44,7 @@ import { apiKeys } from './store/keys.ts'
 import { presets } from './store/presets.ts'
 import { StoreUnavailableError } from './store/retry.ts'
 import type { Store } from './store/store.ts'
-import { keySpend } from './store/usage.ts'
-import { followKeySpend } from './store/usage-file.ts'
+import { followKeySpend, keySpend } from './store/usage.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -67,7 +60,8 @@ export interface AppDependencies extends Partial<Loaders> {
   clock: () => Date
   asOf?: Date | undefined
   trustProxy?: TrustProxy
-  prefix?: PathPrefix
+  /** The path that clients see before all others: empty, or that of a reverse proxy, such as `/tokens`. */
+  prefix?: string
   rateLimitSettings?: RateLimitSettings
   connectionLimits?: Partial<ConnectionLimits> | undefined
   /** Those of the store and the process too, if they are watched already. */
@@ -196,10 +190,7 @@ export function buildApp(dependencies: AppDependencies): FastifyInstance {
   })
 
   app.register(async (scope) => health(scope, { store, releases, onStoreError: measured.countStoreError }))
-  app.register(async (scope) => {
-    apiCatalogRoute(scope, { prefix })
-    openApi(scope, { releases, frame, prefix })
-  })
+  app.register(async (scope) => openApi(scope, { releases, frame, prefix }))
   app.register(async (scope) => {
     scope.addHook('onRequest', (request, reply, done) => {
       // The wildcard also matches GET of paths whose own routes have no GET.

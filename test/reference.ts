@@ -10,7 +10,7 @@ import { DATASET_PATH, Publisher } from '../pipeline/contract/manifest.ts'
 import { Model } from '../pipeline/raw/registry.ts'
 import { SourcesFile } from '../pipeline/raw/sources.ts'
 import { ServerSettings } from '../server/base/config.ts'
-import { cachePolicy } from '../server/published/cache-policy.ts'
+import { cachePolicy } from '../server/published/static-answers.ts'
 import { renderLimits } from './limits.ts'
 
 const INTRODUCTION = `# Reference

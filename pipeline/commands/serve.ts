@@ -23,7 +23,7 @@ export const serve = new Command('serve')
       logStream: await logStream(process.stderr),
     }
     // Load the release in parallel with the server's modules.
-    await (await import('../../server/published/release-loader.ts')).loadAhead(config.publicDir)
+    await (await import('../../server/published/loaders.ts')).loadAhead(config.publicDir)
     await withInterrupt(async (interrupted) => {
       const { startServer } = await import('../../server/main.ts')
       const server = await startServer(config, effects)

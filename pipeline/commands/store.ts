@@ -28,7 +28,7 @@ const backup = new Command('backup')
     if (!existsSync(path)) throw new CliError(`there is no store at ${path}`)
     if (existsSync(file)) throw new CliError(`${file} is there already; name a new file`)
     if (isInside(file, publicDir)) throw new CliError(`${file} lies in PUBLIC_DIR, where everyone could read it`)
-    const { backUp } = await import('../../server/store/backup.ts')
+    const { backUp } = await import('../../server/store/restore.ts')
     const bytes = await backUp(path, file, realFiles.flush).catch((error: Error) => {
       throw new BuildError(`${path} could not be copied to ${file}: ${error.message}`, { cause: error })
     })

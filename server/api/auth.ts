@@ -1,11 +1,11 @@
-import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler, onRequestHookHandler } from 'fastify'
 import { ApiError } from '../base/errors.ts'
 import { type ApiKey, hashKey, isValid } from '../store/keys.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     apiKey: ApiKey | null
-    /** The `state` of the store just before the key was looked up. See `StoreMemory`. */
+    /** The `state` of the store just before the key was looked up. See `storeMemory`. */
     storeState: number | undefined
   }
 }
@@ -53,4 +53,17 @@ export function authenticate({ storeState, findKey, clock, countBadKey }: Authen
 function refuse(reply: FastifyReply, message: string): ApiError {
   reply.header('www-authenticate', 'Bearer')
   return new ApiError(401, message)
+}
+
+/** The caller's key, in operations behind `authenticate`. */
+export function callerOf({ apiKey }: FastifyRequest): ApiKey {
+  if (apiKey === null) throw new Error('an operation without authentication asks for its caller')
+  return apiKey
+}
+
+/** Only lets management keys pass. Runs before the body is read. */
+export const requireManagementKey: onRequestAsyncHookHandler = async (request) => {
+  if (callerOf(request).is_management === 0) {
+    throw new ApiError(403, 'Only management keys can perform this operation')
+  }
 }

@@ -1,7 +1,7 @@
 import { Transform } from 'node:stream'
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preParsingHookHandler, RequestPayload } from 'fastify'
 import { ApiError } from '../base/errors.ts'
-import { callerOf } from './caller.ts'
+import { callerOf } from './auth.ts'
 
 /** For the requests of one key that are under way: two of the largest bodies. Memory and time are left for others. */
 export const MOST_BODY_BYTES_EACH = 8 * 2 ** 20

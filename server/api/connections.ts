@@ -49,16 +49,7 @@ function openFilesLimit(): number {
   }
 }
 
-export interface Connections {
-  /** How many are open. */
-  open(): number
-  /** How many have a request that is not answered to its end. */
-  busy(): number
-  /** Closes idle connections, busy ones after their response, and all new ones. */
-  closeIdle(): void
-  /** Responds to what Node could not parse as HTTP or gave up waiting for. */
-  refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void
-}
+export type Connections = ReturnType<typeof watchConnections>
 
 /**
  * Limits the connections of `server`. Beyond `most`, a new one replaces the one idle for longest, so idle clients keep
@@ -70,7 +61,7 @@ export function watchConnections(
   most: number,
   log: FastifyBaseLogger,
   countRefused: (status: number) => void = () => {},
-): Connections {
+) {
   const answers = new Map<Socket, ServerResponse | undefined>()
   /** Idle connections, least recently used first. */
   const free = new Set<Socket>()
@@ -150,10 +141,13 @@ export function watchConnections(
   }
 
   return {
+    /** How many are open. */
     open: () => answers.size,
+    /** How many have a request that is not answered to its end. */
     busy: () => answers.size - free.size,
 
-    closeIdle() {
+    /** Closes idle connections, busy ones after their response, and all new ones. */
+    closeIdle(): void {
       isClosing = true
       for (const [socket, answer] of answers) {
         if (answer === undefined || isIdle(answer)) socket.destroy()
@@ -161,7 +155,8 @@ export function watchConnections(
       }
     },
 
-    refuseUnreadable(error, socket) {
+    /** Responds to what Node could not parse as HTTP or gave up waiting for. */
+    refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
       const answer = answers.get(socket)
       // Without a byte there was no request. A client would take the 408 for the response to its next request.
       if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {

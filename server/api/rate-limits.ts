@@ -3,16 +3,9 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { RateLimitSettings } from '../base/config.ts'
 import { ApiError } from '../base/errors.ts'
 import { Quota, type QuotaState } from '../base/quota.ts'
-import { callerOf } from './caller.ts'
+import { callerOf } from './auth.ts'
 
 export const NO_RATE_LIMITS: RateLimitSettings = { perMinute: 0, perDay: 0, badKeysPerMinute: 0 }
-
-export interface RateLimits {
-  /** A hook after `authenticate`: counts the request for its key and account, or throws the 429. None without limits. */
-  countRequest: onRequestHookHandler | undefined
-  /** Counts a bad key for its client address, or throws the 429. */
-  countBadKey(request: FastifyRequest, reply: FastifyReply): void
-}
 
 const MINUTE_SECONDS = 60
 const DAY_SECONDS = 86_400
@@ -31,7 +24,7 @@ export function rateLimits(
   settings: RateLimitSettings,
   clock: () => Date,
   onRefused: (of: QuotaUse['of']) => void = () => {},
-): RateLimits {
+) {
   const ofKey = new Quota(settings.perMinute, MINUTE_SECONDS)
   const ofAccount = new Quota(settings.perDay, DAY_SECONDS)
   const ofAddress = new Quota(settings.badKeysPerMinute, MINUTE_SECONDS, MOST_ADDRESSES)
@@ -70,8 +63,11 @@ export function rateLimits(
   }
 
   return {
+    /** A hook after `authenticate`: counts the request for its key and account, or throws the 429. None without limits. */
     countRequest: isLimited ? countRequest : undefined,
-    countBadKey: (request, reply) => spend([{ of: 'address', quota: ofAddress, name: networkOf(request.ip) }], reply),
+    /** Counts a bad key for its client address, or throws the 429. */
+    countBadKey: (request: FastifyRequest, reply: FastifyReply) =>
+      spend([{ of: 'address', quota: ofAddress, name: networkOf(request.ip) }], reply),
   }
 }
 

@@ -1,8 +1,52 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { matchesEtag } from '../published/conditional.ts'
 import type { Answer } from '../published/dataset.ts'
-import { CONTENT_TYPE_OF } from '../published/formats.ts'
-import { type Head, headOf } from './common-headers.ts'
+import { CONTENT_TYPE_OF } from '../published/negotiation.ts'
+import type { RankingsAnswer } from '../published/rankings-answers.ts'
+
+const EXPOSED_HEADERS =
+  'Accept-Ranges, Allow, Content-Encoding, Content-Length, Content-Location, Content-Range, ETag, Last-Modified, Link, ' +
+  'RateLimit-Limit, RateLimit-Policy, RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, ' +
+  'X-Attribution, X-Content-Hash, X-Dataset-End-Date, X-Request-Id'
+
+/**
+ * Headers of every response, after its id and before its own. Pages of any origin may read responses: the API
+ * has no cookies. Responses to a key are private to its workspace, so by default nothing is cached.
+ */
+const COMMON = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': EXPOSED_HEADERS,
+}
+
+/** Headers of a response without its id, made once for many: names and values in turn, as `writeHead` takes them. */
+export interface Head {
+  common: readonly string[]
+  own: readonly string[]
+}
+
+/** The head with these headers, in their order. They may replace common ones. */
+export function headOf(headers: Readonly<Record<string, string>>): Head {
+  const lines = linesOf({ ...COMMON, ...headers })
+  const end = 2 * Object.keys(COMMON).length
+  return { common: lines.slice(0, end), own: lines.slice(end) }
+}
+
+export function linesOf(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers).flat()
+}
+
+/** The value of `access-control-expose-headers` with which pages may read these headers, too. */
+export function exposed(names: readonly string[]): string {
+  return [EXPOSED_HEADERS, ...names].join(', ')
+}
+
+/** Sets the common headers of a response that Fastify sends. Its own come after them or replace them. */
+export function setCommonHeaders({ id }: FastifyRequest, { raw }: FastifyReply): void {
+  raw.setHeader('x-request-id', id)
+  for (const [name, value] of Object.entries(COMMON)) raw.setHeader(name, value)
+}
 
 const LONGEST_IN_HEAD = 100
 
@@ -65,4 +109,37 @@ function begin(reply: FastifyReply, status: number, { common, own }: Head, bytes
   reply.hijack()
   raw.writeHead(status, lines)
   return raw
+}
+
+/** Headers of some answers. */
+const EXPOSED = ['X-Dataset-Disclosure', 'X-Total-Count', 'X-Provisional-From']
+
+/** Sends an answer of an operation on the ranking, or 304. */
+export function sendRanking(request: FastifyRequest, reply: FastifyReply, answer: RankingsAnswer): void {
+  const { common, own } = remembered(headsOfReleases, answer.headers, rankingHead)
+  const tag = ['etag', answer.etag]
+  const tagged = answer.tagIs === 'first' ? [...tag, ...own] : [...own, ...tag]
+  // No If-Modified-Since: the default window moves every day, even if the release stays.
+  if (matchesEtag(request.headers['if-none-match'], answer.etag)) {
+    sendUnchanged(reply, { common, own: tagged })
+    return
+  }
+  tagged.push(...remembered(contentLines, answer.contentHeaders, linesOf))
+  sendFromMemory(reply, 200, { common, own: tagged }, answer.body())
+}
+
+type Headers = RankingsAnswer['headers']
+
+const headsOfReleases = new WeakMap<Headers, Head>()
+const contentLines = new WeakMap<Headers, string[]>()
+
+function rankingHead(headers: Headers): Head {
+  const expose = exposed(EXPOSED.filter((name) => name.toLowerCase() in headers))
+  return headOf({ 'access-control-expose-headers': expose, ...headers })
+}
+
+function remembered<T>(known: WeakMap<Headers, T>, headers: Headers, make: (headers: Headers) => T): T {
+  const value = known.get(headers) ?? make(headers)
+  known.set(headers, value)
+  return value
 }

@@ -30,22 +30,7 @@ export interface RateLimitSettings {
 }
 
 /** The settings of the server. */
-export interface ServerConfig {
-  host: string
-  port: number
-  dataDir: string
-  publicDir: string
-  databaseUrl: string
-  logLevel: LogLevel
-  asOf: Date | undefined
-  bootstrapKey: boolean
-  trustProxy: TrustProxy
-  /** Empty, or a path without a slash at its end. */
-  pathPrefix: string
-  rateLimits: RateLimitSettings
-  /** Undefined if only this machine may read `/metrics`. */
-  metricsToken: string | undefined
-}
+export type ServerConfig = ReturnType<typeof readServerConfig>
 
 const PORT = z
   .string()
@@ -150,7 +135,7 @@ export const ServerSettings = z.object({
 export function readServerConfig(
   overrides: Record<string, string | undefined> = {},
   environment: Record<string, string | undefined> = process.env,
-): ServerConfig {
+) {
   const entries = [...Object.entries(environment), ...Object.entries(overrides)].filter(([, value]) => value)
   const given = Object.fromEntries(entries)
   const parsed = ServerSettings.safeParse(given)
@@ -171,12 +156,14 @@ export function readServerConfig(
     asOf: settings.AS_OF,
     bootstrapKey: settings.BOOTSTRAP_KEY,
     trustProxy: settings.TRUST_PROXY,
+    /** Empty, or a path without a slash at its end. */
     pathPrefix: settings.PATH_PREFIX,
     rateLimits: {
       perMinute: settings.RATE_LIMIT_PER_MINUTE,
       perDay: settings.RATE_LIMIT_PER_DAY,
       badKeysPerMinute: settings.RATE_LIMIT_BAD_KEYS_PER_MINUTE,
     },
+    /** Undefined if only this machine may read `/metrics`. */
     metricsToken: settings.METRICS_TOKEN,
   }
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
+import { sharing } from './remembered.ts'
 
 export interface FollowedFile {
   /** Loads the file if it changed. Never throws: errors are logged. */
@@ -81,13 +82,9 @@ export async function fingerprint(path: string): Promise<string | undefined> {
   return found && `${found.mtimeNs}-${found.size}-${found.ino}`
 }
 
-const underWay = new Map<string, Promise<string | undefined>>()
+const looks = sharing<string | undefined>()
 
 /** The same, for requests: those that ask at a time share one look, so that a slow mount does not fill the thread pool. */
 export function sharedFingerprint(path: string): Promise<string | undefined> {
-  const known = underWay.get(path)
-  if (known !== undefined) return known
-  const looking = fingerprint(path).finally(() => underWay.delete(path))
-  underWay.set(path, looking)
-  return looking
+  return looks(path, () => fingerprint(path))
 }

@@ -11,3 +11,16 @@ export function remembered<T>(most: number): (key: string, make: () => Promise<T
       return value
     })
 }
+
+/** The work that is under way for a key, or else new work. Nothing is under way if `start` throws. */
+export function sharing<T>(): (key: string, start: () => Promise<T>) => Promise<T> {
+  const underWay = new Map<string, Promise<T>>()
+
+  return (key, start) => {
+    const known = underWay.get(key)
+    if (known !== undefined) return known
+    const work = start().finally(() => underWay.delete(key))
+    underWay.set(key, work)
+    return work
+  }
+}

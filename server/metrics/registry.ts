@@ -1,9 +1,13 @@
 import { type MetricFamily, seriesOf } from '../../pipeline/contract/prometheus-text.ts'
 
 type Labels = readonly string[]
+type Samples = MetricFamily['samples']
 
 /** What a gauge reads when it is asked; undefined if there is no value now. */
-type Read = () => number | undefined | Promise<number | undefined>
+export type Read = () => number | undefined | Promise<number | undefined>
+
+/** Adds to a counter, or gives a value to a histogram, of the series with these label values. */
+export type Count = (amount: number, ...values: string[]) => void
 
 /** Without what is below a millionth: a sum that is less by its last bit looks like a counter that began again. */
 export function inMicros(value: number): number {
@@ -14,16 +18,35 @@ export function inMicros(value: number): number {
 export class Registry {
   readonly #collectors: (() => MetricFamily | Promise<MetricFamily>)[] = []
 
-  counter(name: string, help: string, labels: Labels = []): Counter {
-    const counter = new Counter(name, labels)
-    this.add(() => ({ name, help, type: 'counter', samples: counter.samples() }))
-    return counter
+  /** Counts for each set of label values. Without labels it begins with 0. */
+  counter(name: string, help: string, labels: Labels = []): Count {
+    const series = seriesBy(labels, (own): [string, number] => [seriesOf(name, own), 0])
+    this.add(() => ({ name, help, type: 'counter', samples: [...series.all()] }))
+    return (amount, ...values) => {
+      series.find(values)[1] += amount
+    }
   }
 
-  histogram(name: string, help: string, bounds: readonly number[], labels: Labels = []): Histogram {
-    const histogram = new Histogram(name, bounds, labels)
-    this.add(() => ({ name, help, type: 'histogram', samples: histogram.samples() }))
-    return histogram
+  /** Counts values at or below each bound, and sums them, for each set of label values. */
+  histogram(name: string, help: string, bounds: readonly number[], labels: Labels = []): Count {
+    // One count for each bound, and one for what is above them all.
+    const series = seriesBy(labels, (own) => ({ own, counts: Array<number>(bounds.length + 1).fill(0), sum: 0 }))
+    const samplesOf = ({ own, counts, sum }: ReturnType<typeof series.find>): Samples => {
+      let total = 0
+      const buckets = counts.map((count, index): [string, number] => {
+        total += count
+        return [seriesOf(`${name}_bucket`, { ...own, le: String(bounds[index] ?? '+Inf') }), total]
+      })
+      return [...buckets, [seriesOf(`${name}_sum`, own), inMicros(sum)], [seriesOf(`${name}_count`, own), total]]
+    }
+    this.add(() => ({ name, help, type: 'histogram', samples: [...series.all()].flatMap(samplesOf) }))
+    return (value, ...values) => {
+      const found = series.find(values)
+      let index = 0
+      while (index < bounds.length && value > (bounds[index] ?? 0)) index++
+      found.counts[index] = (found.counts[index] ?? 0) + 1
+      found.sum += value
+    }
   }
 
   gauge(name: string, help: string, read: Read): void {
@@ -44,89 +67,17 @@ export class Registry {
   }
 }
 
-/** Counts for each set of label values. Without labels it begins with 0. */
-export class Counter {
-  readonly #name: string
-  readonly #labels: Labels
-  readonly #values = new Map<string, { line: string; value: number }>()
-
-  constructor(name: string, labels: Labels) {
-    this.#name = name
-    this.#labels = labels
-    if (labels.length === 0) this.add(0)
-  }
-
-  add(amount: number, ...values: string[]): void {
+/** A series for each set of label values, made when it is first asked for; without labels at once. */
+function seriesBy<T>(labels: Labels, make: (own: Record<string, string>) => T) {
+  const known = new Map<string, T>()
+  const find = (values: Labels): T => {
     const key = values.join('\n')
-    const known = this.#values.get(key)
-    if (known !== undefined) known.value += amount
-    else this.#values.set(key, { line: seriesOf(this.#name, withValues(this.#labels, values)), value: amount })
+    const found = known.get(key)
+    if (found !== undefined) return found
+    const made = make(Object.fromEntries(labels.map((label, at) => [label, values[at] ?? ''])))
+    known.set(key, made)
+    return made
   }
-
-  samples(): MetricFamily['samples'] {
-    return [...this.#values.values()].map(({ line, value }) => [line, value])
-  }
-}
-
-interface Series {
-  values: readonly string[]
-  /** One for each bound, and one for what is above them all. */
-  counts: number[]
-  sum: number
-}
-
-/** Counts values at or below each bound, and sums them, for each set of label values. */
-export class Histogram {
-  readonly #name: string
-  readonly #bounds: readonly number[]
-  readonly #labels: Labels
-  readonly #series = new Map<string, Series>()
-
-  constructor(name: string, bounds: readonly number[], labels: Labels) {
-    this.#name = name
-    this.#bounds = bounds
-    this.#labels = labels
-    if (labels.length === 0) this.#find([])
-  }
-
-  observe(value: number, ...values: string[]): void {
-    const series = this.#find(values)
-    let index = 0
-    while (index < this.#bounds.length && value > (this.#bounds[index] ?? 0)) index++
-    series.counts[index] = (series.counts[index] ?? 0) + 1
-    series.sum += value
-  }
-
-  #find(values: readonly string[]): Series {
-    const key = values.join('\n')
-    const known = this.#series.get(key)
-    if (known !== undefined) return known
-    const series = { values, counts: Array<number>(this.#bounds.length + 1).fill(0), sum: 0 }
-    this.#series.set(key, series)
-    return series
-  }
-
-  samples(): MetricFamily['samples'] {
-    return [...this.#series.values()].flatMap((series) => this.#lines(series))
-  }
-
-  #lines({ values, counts, sum }: Series): MetricFamily['samples'] {
-    const own = withValues(this.#labels, values)
-    let total = 0
-    const buckets = counts.map((count, index): [string, number] => {
-      total += count
-      const bound = this.#bounds[index]
-      const le = bound === undefined ? '+Inf' : String(bound)
-      return [seriesOf(`${this.#name}_bucket`, { ...own, le }), total]
-    })
-    return [
-      ...buckets,
-      [seriesOf(`${this.#name}_sum`, own), inMicros(sum)],
-      [seriesOf(`${this.#name}_count`, own), total],
-    ]
-  }
-}
-
-function withValues(labels: Labels, values: readonly string[]): Record<string, string> {
-  return Object.fromEntries(labels.map((label, index) => [label, values[index] ?? '']))
+  if (labels.length === 0) find([])
+  return { find, all: () => known.values() }
 }

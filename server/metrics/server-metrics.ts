@@ -1,6 +1,5 @@
-import type { MetricFamily } from '../../pipeline/contract/prometheus-text.ts'
 import { watchEventLoop } from './event-loop.ts'
-import { Registry } from './registry.ts'
+import { type Read, Registry } from './registry.ts'
 
 const PREFIX = 'tokenboard_'
 
@@ -32,83 +31,71 @@ export interface ReleaseGauges {
   staleAfter: Date | undefined
 }
 
-export interface ServerMetrics {
-  /** `route` must be a pattern, not a path: each one is a series for good. Without seconds, the request is only counted. */
-  countRequest(route: string, method: string, status: number | typeof ABORTED, seconds?: number): void
-  observeStore(seconds: number): void
-  countStoreError(): void
-  countRateLimited(limit: RateLimit): void
-  watch(gauges: Gauges): void
-  /** Measures the event loop from here on. */
-  start(): void
-  stop(): void
-  collect(): Promise<MetricFamily[]>
-}
+export type ServerMetrics = ReturnType<typeof serverMetrics>
 
 /** The metrics of a server. docs/operations.md lists them. */
-export function serverMetrics(): ServerMetrics {
+export function serverMetrics() {
   const registry = new Registry()
   const loop = watchEventLoop()
-  const requests = registry.counter(`${PREFIX}http_requests_total`, 'Requests that were answered or given up.', [
+  const counter = (name: string, help: string, labels?: string[]) => registry.counter(PREFIX + name, help, labels)
+  const histogram = (name: string, help: string, labels?: string[]) =>
+    registry.histogram(PREFIX + name, help, BOUNDS, labels)
+  const gauge = (name: string, help: string, read: Read) => registry.gauge(PREFIX + name, help, read)
+  const requests = counter('http_requests_total', 'Requests that were answered or given up.', [
     'route',
     'method',
     'status',
   ])
-  const durations = registry.histogram(
-    `${PREFIX}http_request_duration_seconds`,
-    'Time from the head of a request to the end of its answer.',
-    BOUNDS,
-    ['route', 'method'],
-  )
-  const store = registry.histogram(`${PREFIX}store_duration_seconds`, 'Time of each statement of the store.', BOUNDS)
-  const storeErrors = registry.counter(
-    `${PREFIX}store_errors_total`,
-    'Requests and readiness checks that the store did not answer.',
-  )
-  const limited = registry.counter(`${PREFIX}rate_limited_total`, 'Requests that were refused with 429.', ['limit'])
-  for (const limit of RATE_LIMITS) limited.add(0, limit)
-  registry.add(() =>
-    loop.delay.family(`${PREFIX}event_loop_delay_seconds`, 'Delay of the event loop, of the last one to two minutes.'),
-  )
+  const took = 'Time from the head of a request to the end of its answer.'
+  const durations = histogram('http_request_duration_seconds', took, ['route', 'method'])
+  const observeStore = histogram('store_duration_seconds', 'Time of each statement of the store.')
+  const storeErrors = counter('store_errors_total', 'Requests and readiness checks that the store did not answer.')
+  const limited = counter('rate_limited_total', 'Requests that were refused with 429.', ['limit'])
+  for (const limit of RATE_LIMITS) limited(0, limit)
+  const delay = 'Delay of the event loop, of the last one to two minutes.'
+  registry.add(() => loop.delay.family(`${PREFIX}event_loop_delay_seconds`, delay))
   addProcess(registry)
 
   return {
-    countRequest(route, method, status, seconds) {
+    /** `route` must be a pattern, not a path: each one is a series for good. Without seconds, the request is only counted. */
+    countRequest(route: string, method: string, status: number | typeof ABORTED, seconds?: number): void {
       const known = METHODS.has(method) ? method : 'other'
-      requests.add(1, route, known, String(status))
-      if (seconds !== undefined) durations.observe(seconds, route, known)
+      requests(1, route, known, String(status))
+      if (seconds !== undefined) durations(seconds, route, known)
     },
-    observeStore: (seconds) => store.observe(seconds),
-    countStoreError: () => storeErrors.add(1),
-    countRateLimited: (limit) => limited.add(1, limit),
-    watch: (gauges) => addGauges(registry, gauges),
+    observeStore: (seconds: number) => observeStore(seconds),
+    countStoreError: () => storeErrors(1),
+    countRateLimited: (limit: RateLimit) => limited(1, limit),
+    watch(gauges: Gauges): void {
+      const release = (name: string, help: string, read: (found: ReleaseGauges) => number | undefined) =>
+        gauge(name, help, async () => {
+          const found = await gauges.release()
+          return found && read(found)
+        })
+      const inFlight = 'Requests that are being answered, the one for this text included.'
+      const late = 'When the release that is served is late, as its catalog says.'
+      const waiting = 'Older releases that are being loaded or wait for it.'
+      gauge('http_requests_in_flight', inFlight, gauges.requestsInFlight)
+      gauge('connections', 'Open connections.', gauges.connections)
+      gauge('older_releases_waiting', waiting, gauges.olderReleasesWaiting)
+      release(
+        'release_timestamp_seconds',
+        'The as_of of the release that is served.',
+        ({ asOf }) => asOf.getTime() / 1000,
+      )
+      release('release_rows', 'Rows of the release that is served.', ({ rows }) => rows)
+      release(
+        'release_stale_after_timestamp_seconds',
+        late,
+        ({ staleAfter }) => staleAfter && staleAfter.getTime() / 1000,
+      )
+      gauge('store_up', 'Whether the store answers: 1 or 0.', async () => ((await gauges.isStoreUp()) ? 1 : 0))
+    },
+    /** Measures the event loop from here on. */
     start: loop.start,
     stop: loop.stop,
     collect: () => registry.collect(),
   }
-}
-
-function addGauges(registry: Registry, gauges: Gauges): void {
-  const gauge = (name: string, help: string, read: Parameters<Registry['gauge']>[2]) =>
-    registry.gauge(PREFIX + name, help, read)
-  const seconds = (date: Date | undefined) => date && date.getTime() / 1000
-  gauge(
-    'http_requests_in_flight',
-    'Requests that are being answered, the one for this text included.',
-    gauges.requestsInFlight,
-  )
-  gauge('connections', 'Open connections.', gauges.connections)
-  gauge('older_releases_waiting', 'Older releases that are being loaded or wait for it.', gauges.olderReleasesWaiting)
-  gauge('release_timestamp_seconds', 'The as_of of the release that is served.', async () =>
-    seconds((await gauges.release())?.asOf),
-  )
-  gauge('release_rows', 'Rows of the release that is served.', async () => (await gauges.release())?.rows)
-  gauge(
-    'release_stale_after_timestamp_seconds',
-    'When the release that is served is late, as its catalog says.',
-    async () => seconds((await gauges.release())?.staleAfter),
-  )
-  gauge('store_up', 'Whether the store answers: 1 or 0.', async () => ((await gauges.isStoreUp()) ? 1 : 0))
 }
 
 /** What Prometheus expects of every process, by the names that it gives them. */

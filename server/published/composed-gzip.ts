@@ -1,7 +1,77 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib'
-import { moveCrc } from './crc.ts'
 import type { DateRows } from './date-rows.ts'
-import { type Run, runOf, slice, slices } from './run.ts'
+
+/** The CRC-32 polynomial of gzip, bits reflected. */
+const POLYNOMIAL = 0xedb88320
+const ONE = 0x80000000
+
+/** Moves a CRC-32 over `bytes` zero bytes. CRC-32 is linear: crc(AB) = moveCrc(crc(A), |B|) ^ crc(B). */
+export function moveCrc(crc: number, bytes: number): number {
+  return crc === 0 ? 0 : multiply(powerOfX(bytes), crc)
+}
+
+/** For each of the four digits of a number of bytes to base 256: x^8 to the power of each digit at its place. */
+const POWERS = Array.from({ length: 4 }, () => new Uint32Array(256))
+let ofDigitOne = ONE >>> 8
+for (const powers of POWERS) {
+  powers[0] = ONE
+  for (let digit = 1; digit < powers.length; digit++) powers[digit] = multiply(powers[digit - 1] ?? 0, ofDigitOne)
+  ofDigitOne = multiply(powers[255] ?? 0, ofDigitOne)
+}
+
+/** x^8 to the power of `bytes`: one multiplication a digit, where one a bit would cost more than the rest of a gzip. */
+function powerOfX(bytes: number): number {
+  let power = ONE
+  for (let place = 0, rest = bytes; rest > 0; place++, rest >>>= 8) {
+    const digit = rest & 255
+    if (digit > 0) power = multiply(POWERS[place]?.[digit] ?? 0, power)
+  }
+  return power
+}
+
+function multiply(a: number, b: number): number {
+  let product = 0
+  let shifted = b
+  for (let rest = a; rest !== 0; rest <<= 1) {
+    // The highest bit is the lowest power of x.
+    if (rest < 0 || rest >= ONE) product ^= shifted
+    shifted = shifted & 1 ? (shifted >>> 1) ^ POLYNOMIAL : shifted >>> 1
+  }
+  return product >>> 0
+}
+
+export interface Run {
+  bytes: Uint8Array
+  /** The start of each piece, then the end of the last. */
+  offsets: Uint32Array
+}
+
+/** Copies pieces into shared memory, so that a worker hands them over without another copy. */
+export function runOf(pieces: readonly Uint8Array[]): Run {
+  const offsets = new Uint32Array(pieces.length + 1)
+  for (const [index, piece] of pieces.entries()) offsets[index + 1] = (offsets[index] ?? 0) + piece.length
+  const bytes = new Uint8Array(new SharedArrayBuffer(offsets.at(-1) ?? 0))
+  for (const [index, piece] of pieces.entries()) bytes.set(piece, offsets[index])
+  return { bytes, offsets }
+}
+
+/** Pieces `from` (inclusive) to `to` (exclusive), less `skipped` bytes at the start; not copied. */
+export function slice({ bytes, offsets }: Run, from: number, to: number, skipped = 0): Buffer {
+  const begin = (offsets[from] ?? 0) + skipped
+  return Buffer.from(bytes.buffer, bytes.byteOffset + begin, (offsets[to] ?? 0) - begin)
+}
+
+/** Some pieces of a run, neighbours in one buffer, less `skipped` bytes at the start; not copied. */
+export function slices(run: Run, pieces: Uint32Array, skipped = 0): Buffer[] {
+  const found: Buffer[] = []
+  for (let from = 0, to = 0; from < pieces.length; from = to) {
+    const first = pieces[from] ?? 0
+    do to++
+    while (to < pieces.length && pieces[to] === first + to - from)
+    found.push(slice(run, first, first + to - from, from === 0 ? skipped : 0))
+  }
+  return found
+}
 
 /**
  * Each date alone, and again with the previous date as dictionary, flushed to a whole byte. A window is its first date

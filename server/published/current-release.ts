@@ -1,17 +1,13 @@
+import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import { type FollowedFile, followFile } from '../base/followed-file.ts'
+import { POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
+import { followFile } from '../base/followed-file.ts'
 import type { Dataset } from './dataset.ts'
-import { pointerPath } from './pointer.ts'
-import type { LoadRelease } from './release-loader.ts'
+import type { LoadRelease } from './loaders.ts'
 
-export interface CurrentRelease extends FollowedFile {
-  /** The newest valid release, if any. Call it once per answer: the next call may differ. */
-  dataset(): Dataset | undefined
-  /** The same with all its tables, which follow the daily one in a moment. Undefined if they cannot be read. */
-  complete(): Promise<Dataset | undefined>
-}
+export type CurrentRelease = ReturnType<typeof currentRelease>
 
-export function currentRelease(publicDir: string, log: FastifyBaseLogger, load: LoadRelease): CurrentRelease {
+export function currentRelease(publicDir: string, log: FastifyBaseLogger, load: LoadRelease) {
   let current: Dataset | undefined
   let completing: Promise<Dataset | undefined> | undefined
 
@@ -47,11 +43,14 @@ export function currentRelease(publicDir: string, log: FastifyBaseLogger, load: 
   }
 
   const pointer = followFile({
-    path: pointerPath(publicDir),
+    path: join(publicDir, POINTER_PATH),
     load: loadCurrent,
     onRefused: refuse,
     log,
   })
+  /** The newest valid release, if any. Call it once per answer: the next call may differ. */
+  const dataset = () => current
+  /** The same with all its tables, which follow the daily one in a moment. Undefined if they cannot be read. */
   const complete = async () => (current?.isComplete === false ? await completing : current)
-  return { dataset: () => current, complete, ...pointer }
+  return { dataset, complete, ...pointer }
 }

@@ -3,8 +3,8 @@ import { DATASET_VERSION, type RankingMeta } from '../../pipeline/contract/ranki
 import { firstDateOf, type Table, type TableRow } from '../../pipeline/contract/tables.ts'
 import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Window } from '../../pipeline/contract/window.ts'
-import type { Format } from './formats.ts'
-import { type PreparedTable, preparedBytes, type TableAnswers, tableAnswers } from './prepared-table.ts'
+import type { Format } from './negotiation.ts'
+import { type PreparedTable, preparedBytes, tableAnswers } from './prepared-table.ts'
 
 export interface Answer {
   pieces: Buffer[]
@@ -45,7 +45,7 @@ export function datasetOf({ manifest, tables, authors, isComplete }: PreparedRel
   const prepared = Object.entries(tables) as [Table, PreparedTable][]
   const answersOf = new Map(prepared.map(([table, each]) => [table, tableAnswers(table, each)]))
 
-  function find(table: Table): TableAnswers {
+  function find(table: Table) {
     const answers = answersOf.get(table)
     if (answers === undefined) throw new Error(`${manifest.release} has no ${table} table`)
     return answers

@@ -1,8 +1,8 @@
 import { canonicalCsvHeader, canonicalCsvRow } from '../../pipeline/contract/canonical-csv.ts'
 import { rowJson } from '../../pipeline/contract/ranking.ts'
 import type { Table, TableRow } from '../../pipeline/contract/tables.ts'
-import type { Format } from './formats.ts'
-import { type Run, runOf } from './run.ts'
+import { type Run, runOf } from './composed-gzip.ts'
+import type { Format } from './negotiation.ts'
 
 /** The rows of a table in one format, one piece per date, so that any window is one slice. */
 export interface DateRows extends Run {

@@ -1,61 +1,99 @@
 import { join } from 'node:path'
 import { type Html, html } from '../../pipeline/contract/html.ts'
 import { type ReleaseName, releasePath } from '../../pipeline/contract/manifest.ts'
+import { nearest } from '../../pipeline/contract/nearest.ts'
 import { NEAREST_MARK } from '../../pipeline/contract/published-paths.ts'
-import { fingerprint } from '../base/followed-file.ts'
-import { readIfAny } from '../base/json-file.ts'
-import { remembered } from '../base/remembered.ts'
-import { type DroppedFile, droppedPage } from './dropped.ts'
-import { type KnownPage, knownPages, nearestPage } from './nearest-page.ts'
+import { readIfAny, readWhenReplaced } from '../base/json-file.ts'
+import { type DroppedFile, droppedPage } from './gone.ts'
 import type { SiteFrame } from './site-frame.ts'
 
-/** Published pages for people who ask for what is not there. Undefined if nothing is published. */
-export interface ErrorPages {
-  /** For a path of the API too, there is none. */
-  notFound(urlPath: string): Promise<string | undefined>
-  withdrawn(release: ReleaseName): Promise<string | undefined>
-  dropped(file: DroppedFile): Promise<string>
-}
+export type ErrorPages = ReturnType<typeof errorPages>
 
 const SITEMAP = 'sitemap.xml'
 const API = '/api/'
-const MOST_REMEMBERED = 10
 
-/** Their links begin with `prefix`, the path of this server for its clients, because they are sent for any path. */
-export function errorPages(publicDir: string, frame: () => Promise<SiteFrame>, prefix: string): ErrorPages {
+/**
+ * Published pages for people who ask for what is not there. Undefined if nothing is published. Their links begin with `prefix`, the path of this server for its clients, because they are sent
+ * for any path.
+ */
+export function errorPages(publicDir: string, frame: () => Promise<SiteFrame>, prefix: string) {
   const root = `${prefix}/`
-  const texts = remembered<string | undefined>(MOST_REMEMBERED)
-  const pages = remembered<readonly KnownPage[]>(1)
-
-  /** The text of a file, cached until it is replaced. */
-  async function textOf(path: string): Promise<string | undefined> {
-    const place = join(publicDir, path)
-    const stamp = await fingerprint(place)
-    if (stamp === undefined) return undefined
-    return await texts(`${stamp} ${path}`, async () => (await readIfAny(place))?.toString())
-  }
-
-  async function nearest(urlPath: string): Promise<KnownPage | undefined> {
-    const stamp = await fingerprint(join(publicDir, SITEMAP))
-    if (stamp === undefined) return undefined
-    const known = await pages(stamp, async () => knownPages((await readIfAny(join(publicDir, SITEMAP)))?.toString()))
-    return nearestPage(urlPath, known)
-  }
+  const pages = readWhenReplaced(join(publicDir, SITEMAP), (bytes) => knownPages(bytes.toString()))
 
   return {
-    async notFound(urlPath) {
+    /** For a path of the API too, there is none. */
+    async notFound(urlPath: string): Promise<string | undefined> {
       if (urlPath.startsWith(API)) return undefined
       const page = (await frame()).notFound(root)
       if (page === undefined) return undefined
-      const link = linkTo(await nearest(urlPath), root).text
+      const link = linkTo(nearestPage(urlPath, (await pages()) ?? []), root).text
       // Not as a string: names may hold `$&`.
       return page.replace(NEAREST_MARK.text, () => link)
     },
-    dropped: async (file) => (await frame()).wrap(droppedPage(file, root), root),
-    withdrawn: (release) => textOf(`${releasePath(release)}/index.html`),
+    dropped: async (file: DroppedFile): Promise<string> => (await frame()).wrap(droppedPage(file, root), root),
+    async withdrawn(release: ReleaseName): Promise<string | undefined> {
+      return (await readIfAny(join(publicDir, releasePath(release), 'index.html')))?.toString()
+    },
   }
 }
 
 function linkTo(page: KnownPage | undefined, root: string): Html {
   return page === undefined ? html`` : html`<p>Did you mean <a href="${root}${page.path}">${page.name}</a>?</p>`
+}
+
+/** A page of a model or an author. */
+interface KnownPage {
+  path: string
+  kind: 'models' | 'authors'
+  /** Such as `openai/gpt-4o`. */
+  name: string
+}
+
+const LONGEST_WORD = 200
+
+/** The pages that a sitemap lists. Its first address is that of the site. */
+function knownPages(sitemap: string): KnownPage[] {
+  const [site = '', ...addresses] = Array.from(sitemap.matchAll(/<loc>([^<]*)<\/loc>/g), ([, address = '']) => address)
+  return addresses.flatMap((address) => pageAt(address.slice(site.length)) ?? [])
+}
+
+function pageAt(path: string): KnownPage | undefined {
+  const [, kind, name = ''] = /^(models|authors)\/(.+)\.html$/.exec(path) ?? []
+  return kind === undefined ? undefined : { path, kind: kind as KnownPage['kind'], name: readable(name) }
+}
+
+/** Undoes the escapes of a path: `=3a` is a colon. */
+function readable(name: string): string {
+  return decodedIfAny(name.replaceAll('=', '%')) ?? name
+}
+
+function decodedIfAny(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Without empty parts. A pattern for the slashes at the end would take a time that grows with the square of the path. */
+function withoutSlashes(path: string): string {
+  return path
+    .split('/')
+    .filter((part) => part !== '')
+    .join('/')
+}
+
+/** The page that a person who asked for this path may have meant. */
+function nearestPage(urlPath: string, pages: readonly KnownPage[]): KnownPage | undefined {
+  const path = withoutSlashes(decodedIfAny(urlPath) ?? '').replace(/\.html?$/, '')
+  const [, folder, word = ''] = /^(?:(models|authors)\/)?(.*)$/s.exec(path) ?? []
+  if (word === '' || word.length > LONGEST_WORD) return undefined
+  const nameOf = word.includes('/') ? ({ name }: KnownPage) => name : lastPartOf
+  const likely = pages.filter(({ kind }) => folder === undefined || kind === folder)
+  const found = nearest(word, likely.map(nameOf))
+  return likely.find((page) => nameOf(page) === found)
+}
+
+function lastPartOf({ name }: KnownPage): string {
+  return name.slice(name.lastIndexOf('/') + 1)
 }

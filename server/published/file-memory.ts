@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import { DATASET_PATH } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
-import { formPathOf } from './coded-forms.ts'
-import { isForbidden, isUnreachable } from './missing.ts'
+import { formPathOf, isForbidden, isUnreachable } from './open-file.ts'
 import { wantedBy } from './public-files.ts'
 
 export interface Sight {
@@ -19,28 +18,22 @@ interface Place {
   tombstone: string | undefined
 }
 
-export interface FileMemory<T> {
-  /** Undefined if the file has changed or a link leads elsewhere. */
-  recall(name: string): T | undefined
-  /** Call before reading the file, so that a change during the read is noticed. */
-  look(urlPath: string): Sight | undefined
-  keep(name: string, sight: Sight, value: T): void
-}
-
 /** Checks the disk on each request. Synchronous calls take microseconds; the thread pool takes ten times as long. */
-export function fileMemory<T extends { readonly bytes: number }>(root: string, mostBytes: number): FileMemory<T> {
+export function fileMemory<T extends { readonly bytes: number }>(root: string, mostBytes: number) {
   const kept = new BoundedCache<{ sight: Sight; value: T; bytes: number }>(mostBytes, ({ bytes }) => bytes)
 
   return {
-    recall(name) {
+    /** Undefined if the file has changed or a link leads elsewhere. */
+    recall(name: string): T | undefined {
       const known = kept.get(name)
       return known !== undefined && sightOf(known.sight.place)?.state === known.sight.state ? known.value : undefined
     },
-    look(urlPath) {
+    /** Call before reading the file, so that a change during the read is noticed. */
+    look(urlPath: string): Sight | undefined {
       const wanted = wantedBy(urlPath)
       return wanted && sightOf(placeOf(root, wanted))
     },
-    keep: (name, sight, value) => kept.set(name, { sight, value, bytes: value.bytes + name.length }),
+    keep: (name: string, sight: Sight, value: T) => kept.set(name, { sight, value, bytes: value.bytes + name.length }),
   }
 }
 

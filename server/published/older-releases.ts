@@ -1,41 +1,21 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
-import type { PublishedDois } from '../../pipeline/contract/dois.ts'
+import { PublishedDois } from '../../pipeline/contract/dois.ts'
 import type { ReleaseEntry, ReleaseName } from '../../pipeline/contract/manifest.ts'
-import { HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
+import { DOIS_PATH, HISTORY_PATHS, INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
 import type { Timestamp } from '../../pipeline/contract/ranking.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
 import { ApiError } from '../base/errors.ts'
 import { sharedFingerprint } from '../base/followed-file.ts'
+import { jsonIfAny, readWhenReplaced } from '../base/json-file.ts'
+import { sharing } from '../base/remembered.ts'
 import type { Dataset } from './dataset.ts'
-import { followedHistory } from './followed-history.ts'
-import type { LoadHistory } from './history-loader.ts'
-import { publishedDois } from './published-dois.ts'
+import { isWithdrawn, withdrawn } from './gone.ts'
+import { followedHistory } from './history.ts'
+import type { LoadHistory, LoadRelease } from './loaders.ts'
 import { parseReleaseIndex } from './release.ts'
-import type { LoadRelease } from './release-loader.ts'
-import { isWithdrawn, withdrawn } from './tombstone.ts'
 
-export interface OlderReleases {
-  /**
-   * Undefined if the index does not list the release. Throws 410 if withdrawn, 429 if too many are loading, for all or for
-   * this caller.
-   */
-  find(name: ReleaseName, caller?: string): Promise<Dataset | undefined>
-  /** The newest listed release at or before an instant that is not withdrawn, if any. */
-  newestAt(instant: Timestamp): Promise<ReleaseName | undefined>
-  /** All listed releases, oldest first. */
-  list(): Promise<readonly ReleaseEntry[]>
-  /** Whether the table of all releases is published. */
-  hasHistory(): Promise<boolean>
-  /** The DOIs of deposited releases, if there are any. */
-  dois(): Promise<PublishedDois | undefined>
-  /** How many releases are being loaded or wait for it. */
-  waiting(): number
-  /** The first listed release that has tables of weeks and months and is not withdrawn, if any. */
-  firstWithTables(): Promise<ReleaseName | undefined>
-  stop(): Promise<void>
-}
+export type OlderReleases = ReturnType<typeof olderReleases>
 
 const MOST_BYTES = 64 * 2 ** 20
 
@@ -60,13 +40,15 @@ export function olderReleases(
     mostLoadingEach = MOST_LOADING_EACH,
     onRefused = () => {},
   }: { mostBytes?: number; mostLoading?: number; mostLoadingEach?: number; onRefused?: () => void } = {},
-): OlderReleases {
+) {
   const history = followedHistory(publicDir, log, loadHistory)
   // Keyed by entry hash, because a rebuilt dataset may reuse a name.
   const kept = new BoundedCache<Dataset>(mostBytes, ({ bytes }) => bytes)
-  const searches = new Map<string, Promise<Dataset | undefined>>()
-  const loads = new Map<string, Promise<Dataset>>()
-  const listed = releaseIndex(publicDir)
+  const searches = sharing<Dataset | undefined>()
+  const loads = sharing<Dataset>()
+  const indexPath = join(publicDir, INDEX_PATH)
+  const index = readWhenReplaced(indexPath, (bytes) => parseReleaseIndex(bytes.toString(), indexPath).releases)
+  const listed = async (): Promise<readonly ReleaseEntry[]> => (await index()) ?? []
   /** The callers of the loads in the queue. */
   const loading: (string | undefined)[] = []
   let lastLoad: Promise<unknown> = Promise.resolve()
@@ -108,8 +90,8 @@ export function olderReleases(
    * a refusal: each caller has a share of the queue.
    */
   async function findListed(entry: ReleaseEntry, caller: string | undefined): Promise<Dataset> {
-    const inHistory = await sharing(searches, entry.hash, () => history.find(entry))
-    return inHistory ?? kept.get(entry.hash) ?? (await sharing(loads, entry.hash, () => loadInTurn(entry, caller)))
+    const inHistory = await searches(entry.hash, () => history.find(entry))
+    return inHistory ?? kept.get(entry.hash) ?? (await loads(entry.hash, () => loadInTurn(entry, caller)))
   }
 
   /** The index may still list a release as standing, right after its tombstone was written. */
@@ -121,59 +103,33 @@ export function olderReleases(
   }
 
   return {
-    async find(name, caller) {
+    /**
+     * Undefined if the index does not list the release. Throws 410 if withdrawn, 429 if too many are loading, for all or for
+     * this caller.
+     */
+    async find(name: ReleaseName, caller?: string): Promise<Dataset | undefined> {
       const [entries, isGone] = await Promise.all([listed(), isWithdrawn(publicDir, name)])
       const entry = entries.find(({ release }) => release === name)
       if (entry === undefined) return undefined
       if (isGone) throw withdrawn(name, { releases: `/${INDEX_PATH}` })
       return await findListed(entry, caller)
     },
-    async newestAt(instant) {
+    /** The newest listed release at or before an instant that is not withdrawn, if any. */
+    async newestAt(instant: Timestamp) {
       return await firstStanding((await listed()).filter(({ as_of }) => as_of <= instant).toReversed())
     },
+    /** The first listed release that has tables of weeks and months and is not withdrawn, if any. */
     async firstWithTables() {
       return await firstStanding((await listed()).filter(({ tables }) => tables !== undefined))
     },
+    /** All listed releases, oldest first; none without an index. */
     list: listed,
+    /** Whether the table of all releases is published. */
     hasHistory: async () => (await sharedFingerprint(join(publicDir, HISTORY_PATHS.parquet))) !== undefined,
-    dois: publishedDois(publicDir),
+    /** The DOIs of deposited releases, if there are any. */
+    dois: readWhenReplaced(join(publicDir, DOIS_PATH), (bytes) => PublishedDois.safeParse(jsonIfAny(bytes)).data),
+    /** How many releases are being loaded or wait for it. */
     waiting: () => loading.length,
     stop: history.stop,
-  }
-}
-
-/** The work that is under way under a name, or else new work. Nothing is under way if `start` throws. */
-function sharing<Result>(
-  underWay: Map<string, Promise<Result>>,
-  name: string,
-  start: () => Promise<Result>,
-): Promise<Result> {
-  const known = underWay.get(name)
-  if (known !== undefined) return known
-  const work = start().finally(() => underWay.delete(name))
-  underWay.set(name, work)
-  return work
-}
-
-/** The releases of `releases/index.json`, oldest first. None without an index. */
-function releaseIndex(publicDir: string): () => Promise<readonly ReleaseEntry[]> {
-  const path = join(publicDir, INDEX_PATH)
-  let seen: { stamp: string; entries: Promise<readonly ReleaseEntry[]> } | undefined
-
-  async function read(): Promise<readonly ReleaseEntry[]> {
-    return parseReleaseIndex(await readFile(path, 'utf8'), path).releases
-  }
-
-  return async () => {
-    const stamp = await sharedFingerprint(path)
-    if (stamp === undefined) return []
-    if (seen?.stamp !== stamp) seen = { stamp, entries: read() }
-    const current = seen
-    try {
-      return await current.entries
-    } catch (error) {
-      if (seen === current) seen = undefined
-      throw error
-    }
   }
 }

@@ -1,25 +1,22 @@
 import { PERIOD_TABLES } from '../../pipeline/contract/tables.ts'
 import type { PreparedRelease } from './dataset.ts'
+import type { ReleaseOrder } from './loaders.ts'
 import { compressTable, mapTables, serialiseTable } from './prepared-table.ts'
-import { type Release, readAuthors, readTable } from './release.ts'
+import { readAuthors, readCurrentRelease, readListedRelease, readTable } from './release.ts'
 
-/** The daily table alone. */
-export async function prepareDaily(release: Release): Promise<PreparedRelease> {
-  const daily = serialiseTable(await readTable(release, 'daily'))
-  return { manifest: release.manifest, tables: { daily }, isComplete: false }
-}
-
-/** Adds the authors and the tables of weeks and months, if the release has them. */
-export async function prepareRest({ manifest, tables }: PreparedRelease, release: Release): Promise<PreparedRelease> {
-  const complete: PreparedRelease = { manifest, tables: { ...tables }, isComplete: true }
+/**
+ * A release without gzip, then with it. The first one of a server begins with its daily table alone. Takes a second for
+ * two years, so keep it off the event loop.
+ */
+export async function* prepareRelease({ publicDir, entry, isFirst }: ReleaseOrder): AsyncGenerator<PreparedRelease> {
+  const release = await (entry === undefined ? readCurrentRelease(publicDir) : readListedRelease(publicDir, entry))
+  const { manifest } = release
+  const tables: PreparedRelease['tables'] = { daily: serialiseTable(await readTable(release, 'daily')) }
+  if (isFirst) yield { manifest, tables: { ...tables }, isComplete: false }
   for (const table of manifest.tables === undefined ? [] : PERIOD_TABLES) {
-    complete.tables[table] = serialiseTable(await readTable(release, table))
+    tables[table] = serialiseTable(await readTable(release, table))
   }
-  complete.authors = await readAuthors(release)
-  return complete
-}
-
-/** Takes hundreds of milliseconds for two years, so keep it off the event loop. */
-export function compressRelease(release: PreparedRelease): PreparedRelease {
-  return { ...release, tables: mapTables(release.tables, compressTable) }
+  const complete: PreparedRelease = { manifest, tables, authors: await readAuthors(release), isComplete: true }
+  if (!isFirst) yield complete
+  yield { ...complete, tables: mapTables(tables, compressTable) }
 }

@@ -1,10 +1,9 @@
 import type { Table, TableRow } from '../../pipeline/contract/tables.ts'
 import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import type { Window } from '../../pipeline/contract/window.ts'
-import { compressDates, type GzipPieces, gzipComposer, type Link, type Picked } from './composed-gzip.ts'
+import { compressDates, type GzipPieces, gzipComposer, type Link, type Picked, slice, slices } from './composed-gzip.ts'
 import { type DateRows, ROW_FORMATS, serialiseDates } from './date-rows.ts'
-import { FORMATS, type Format } from './formats.ts'
-import { slice, slices } from './run.ts'
+import { FORMATS, type Format } from './negotiation.ts'
 
 /** Rows in all formats, in pieces: one per date of a release, or one per version of a date in the history. */
 export interface PreparedRows {
@@ -45,16 +44,7 @@ export function compressRows(rows: Record<Format, DateRows>, links: readonly Lin
   return ofEachFormat((format) => compressDates(rows[format], links))
 }
 
-export interface TableAnswers {
-  /** Those of its rows, ascending. */
-  readonly dates: readonly UtcDate[]
-  /** The body with the rows whose date is in `dates`. */
-  pieces(dates: Window, format: Format, coding: 'identity' | 'gzip', tail: Buffer): Buffer[]
-  /** These rows, or all. */
-  rows(dates?: Window): readonly TableRow[]
-}
-
-export function tableAnswers(table: Table, { dates, rows, gzip, pieces, links }: PreparedTable): TableAnswers {
+export function tableAnswers(table: Table, { dates, rows, gzip, pieces, links }: PreparedTable) {
   const heads = ofEachFormat((format) => ROW_FORMATS[format].head(table))
   const composers: Partial<Record<Format, ReturnType<typeof gzipComposer>>> = {}
   const parsed: (readonly TableRow[])[] = []
@@ -75,13 +65,16 @@ export function tableAnswers(table: Table, { dates, rows, gzip, pieces, links }:
   }
 
   return {
-    dates,
-    pieces(window, format, coding, tail) {
+    /** Those of its rows, ascending. */
+    dates: dates as readonly UtcDate[],
+    /** The body with the rows whose date is in a window. */
+    pieces(window: Window, format: Format, coding: 'identity' | 'gzip', tail: Buffer): Buffer[] {
       const [from, to] = rangeOf(window)
       if (coding === 'gzip' && gzip !== undefined) return composerOf(format, gzip).compose(from, to, tail)
       return [heads[format], ...slices(rows[format], pieces.subarray(from, to), rows[format].separatorBytes), tail]
     },
-    rows(window) {
+    /** The rows of a window, or all. */
+    rows(window?: Window): readonly TableRow[] {
       const [from, to] = window === undefined ? [0, dates.length] : rangeOf(window)
       return Array.from({ length: to - from }, (_, index) => rowsOf(from + index)).flat()
     },

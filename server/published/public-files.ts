@@ -3,11 +3,8 @@ import { join, relative, sep } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { DATASET_PATH, ReleaseName } from '../../pipeline/contract/manifest.ts'
 import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
-import { formFinder } from './coded-forms.ts'
-import { type DroppedFile, findDropped } from './dropped.ts'
-import { isForbidden, isUnreachable } from './missing.ts'
-import { fileOpener, type OpenFile } from './open-file.ts'
-import { isWithdrawn } from './tombstone.ts'
+import { type DroppedFile, findDropped, isWithdrawn } from './gone.ts'
+import { fileOpener, formFinder, isForbidden, isUnreachable, type OpenFile } from './open-file.ts'
 
 /** `location` is the path of the file itself, if links led to it. */
 export type Found =
@@ -23,14 +20,7 @@ export interface Representation extends OpenFile {
   hasOther: boolean
 }
 
-export interface PublicFiles {
-  find(urlPath: string): Promise<Found>
-  /**
-   * Opens what `find` found, or its gzip if that is wished and there; undefined if this user may not read it. The caller
-   * closes the handle.
-   */
-  open(path: string, wishesGzip?: boolean): Promise<Representation | undefined>
-}
+export type PublicFiles = ReturnType<typeof publicFiles>
 
 const NOTHING: Found = { kind: 'nothing' }
 const INDEX = 'index.html'
@@ -39,7 +29,7 @@ const RELEASES = `${DATASET_PATH}/releases`.split('/')
 const MOST_WARNINGS = 1000
 
 /** The files below `root`. `log` gets one warning for each path that this user may not read. */
-export function publicFiles(root: string, log: Pick<FastifyBaseLogger, 'warn'>): PublicFiles {
+export function publicFiles(root: string, log: Pick<FastifyBaseLogger, 'warn'>) {
   const warned = new Set<string>()
   const open = fileOpener()
   const findForm = formFinder(root, (path) => ifAllowed<OpenFile | undefined>(open(path), undefined))
@@ -98,8 +88,13 @@ export function publicFiles(root: string, log: Pick<FastifyBaseLogger, 'warn'>):
   }
 
   return {
-    find: (urlPath) => ifAllowed(find(urlPath), NOTHING),
-    open: (path, wishesGzip = false) => ifAllowed<Representation | undefined>(openForm(path, wishesGzip), undefined),
+    find: (urlPath: string): Promise<Found> => ifAllowed(find(urlPath), NOTHING),
+    /**
+     * Opens what `find` found, or its gzip if that is wished and there; undefined if this user may not read it. The caller
+     * closes the handle.
+     */
+    open: (path: string, wishesGzip = false) =>
+      ifAllowed<Representation | undefined>(openForm(path, wishesGzip), undefined),
   }
 }
 

@@ -1,11 +1,13 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { ruleInLine } from '../../pipeline/contract/disclosure.ts'
 import { type ContentHash, DATASET_PATH, LICENSE, type Manifest } from '../../pipeline/contract/manifest.ts'
 import { firstProvisional, type Table, tableFacts } from '../../pipeline/contract/tables.ts'
 import { type Window, wholePeriods } from '../../pipeline/contract/window.ts'
 import { BoundedCache } from '../base/bounded-cache.ts'
+import { sharing } from '../base/remembered.ts'
 import type { Answer, Dataset } from './dataset.ts'
-import { CONTENT_TYPE_OF, type Format } from './formats.ts'
-import type { Coding } from './negotiation.ts'
+import { CONTENT_TYPE_OF, type Coding, type Format } from './negotiation.ts'
 
 export interface RankingsAnswer {
   etag: string
@@ -146,4 +148,43 @@ function descriptionOf({ release, files }: Manifest): string {
 /** Percent-encodes all characters but printable ASCII. */
 function headerText(text: string): string {
   return text.toWellFormed().replaceAll(/[^\x20-\x7e]/gu, encodeURIComponent)
+}
+
+const MOST_BYTES = 32 * 2 ** 20
+/** What a cached answer takes besides its body. */
+const BYTES_OF_HEADERS = 1000
+const gzipOffLoop = promisify(gzip)
+
+/** Keeps computed answers as long as they fit. Equal requests share one computation. A kept answer comes without a promise. */
+export function computedAnswers(mostBytes = MOST_BYTES) {
+  const kept = new BoundedCache<RankingsAnswer>(mostBytes, ({ body }) => body().bytes + BYTES_OF_HEADERS)
+  const underWay = sharing<RankingsAnswer>()
+
+  return {
+    /** The tag names exactly the bytes of the answer. */
+    find(etag: string, compute: () => Promise<RankingsAnswer>): RankingsAnswer | Promise<RankingsAnswer> {
+      const make = async () => {
+        const answer = await compute()
+        kept.set(etag, answer)
+        return answer
+      }
+      return kept.get(etag) ?? underWay(etag, make)
+    },
+  }
+}
+
+/** A body as it is sent. Compressed off the event loop. */
+export async function encoded(plain: Buffer, coding: Coding): Promise<Answer> {
+  const body = coding === 'gzip' ? await gzipOffLoop(plain) : plain
+  return { pieces: body.length === 0 ? [] : [body], bytes: body.length }
+}
+
+/** Runs one piece of work at a time: making a large answer takes several times its size in memory. */
+export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work)
+    last = turn.catch(() => undefined)
+    return turn
+  }
 }

@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { z } from 'zod'
 import { canonicalCsvHeader, canonicalCsvRow } from '../../pipeline/contract/canonical-csv.ts'
+import { byCodePoints } from '../../pipeline/contract/code-points.ts'
 import {
   DATASET_PATH,
   hashesOf,
@@ -14,13 +15,47 @@ import {
   ReleaseIndex,
   type TableFacts,
 } from '../../pipeline/contract/manifest.ts'
-import { RankingRow } from '../../pipeline/contract/ranking.ts'
+import { POINTER_PATH } from '../../pipeline/contract/published-paths.ts'
+import { OTHER, RankingRow, TOP_MODELS } from '../../pipeline/contract/ranking.ts'
 import { dataFile, MODELS_FILE } from '../../pipeline/contract/release-files.ts'
 import { PeriodRow, type Table, type TableRow, tableFacts } from '../../pipeline/contract/tables.ts'
 import { UtcDate } from '../../pipeline/contract/utc-date.ts'
-import { authorsOf } from './authors.ts'
-import { pointerPath } from './pointer.ts'
-import { orderCheck } from './ranking-order.ts'
+import { csvRecords } from '../base/csv.ts'
+
+/** Returns a check of row order (§ Endpoints 5, rules 1, 3 and 4), which returns the problem, if any. */
+export function orderCheck(): (row: RankingRow) => string | undefined {
+  let previous: RankingRow | undefined
+  let slugs = new Set<string>()
+
+  return (row) => {
+    if (row.date !== previous?.date) slugs = new Set()
+    const problem = wrongPlace(previous, row) ?? wrongSlug(slugs, row)
+    previous = row
+    slugs.add(row.model_permaslug)
+    return problem
+  }
+}
+
+function wrongPlace(previous: RankingRow | undefined, row: RankingRow): string | undefined {
+  if (previous === undefined || row.date > previous.date) return undefined
+  if (row.date < previous.date) return `${row.date} stands after ${previous.date}`
+  if (previous.model_permaslug === OTHER) return `${row.model_permaslug} stands after ${OTHER} on ${row.date}`
+  if (row.model_permaslug === OTHER) return undefined
+  const difference = compareTotals(previous, row) || byCodePoints(previous.model_permaslug, row.model_permaslug)
+  return difference > 0 ? `${row.model_permaslug} stands after ${previous.model_permaslug} on ${row.date}` : undefined
+}
+
+function wrongSlug(slugs: Set<string>, { date, model_permaslug }: RankingRow): string | undefined {
+  if (slugs.has(model_permaslug)) return `${model_permaslug} stands twice on ${date}`
+  if (model_permaslug !== OTHER && slugs.size >= TOP_MODELS) return `${date} names more than ${TOP_MODELS} models`
+  return undefined
+}
+
+/** Descending. Digits without leading zeros compare by length, then as text. */
+function compareTotals(a: RankingRow, b: RankingRow): number {
+  const [x, y] = [a.total_tokens, b.total_tokens]
+  return y.length - x.length || Number(y > x) - Number(y < x)
+}
 
 /** A release whose manifest was read and checked. Its files are read and checked one by one. */
 export interface Release {
@@ -37,7 +72,7 @@ const gunzipOffLoop = promisify(gunzip)
 
 /** Reads the manifest of the release that `latest.json` names and checks it. Throws `ReleaseError`. */
 export async function readCurrentRelease(publicDir: string): Promise<Release> {
-  const path = pointerPath(publicDir)
+  const path = join(publicDir, POINTER_PATH)
   return await readRelease(publicDir, parseJson(await readFile(path, 'utf8'), path, LatestPointer))
 }
 
@@ -143,4 +178,12 @@ function checkTotals(rows: readonly TableRow[], table: Table, promised: TableFac
 
 function mustEqual(what: string, found: unknown, promised: unknown): void {
   if (found !== promised) throw new ReleaseError(`${what} is ${found}, but ${promised} was promised`)
+}
+
+/** The authors of a published `models.csv`, by slug. A model without an author is not among them. */
+export function authorsOf(csv: string): Map<string, string> {
+  const [header = [], ...records] = csvRecords(csv)
+  const [slug, author] = [header.indexOf('model_permaslug'), header.indexOf('author')]
+  const pairs = records.map((record): [string, string] => [record[slug] ?? '', record[author] ?? ''])
+  return new Map(pairs.filter((pair) => !pair.includes('')))
 }

@@ -5,13 +5,13 @@ import { firstDateOf, firstProvisional, type Table } from '../../pipeline/contra
 import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { wholePeriods } from '../../pipeline/contract/window.ts'
 import { ApiError } from '../base/errors.ts'
-import { computedAnswers, encoded, oneAtATime } from './computed-answers.ts'
 import type { Answer, Dataset } from './dataset.ts'
-import type { Format } from './formats.ts'
-import type { Coding } from './negotiation.ts'
-import { type RankedRow, type RankedTable, rankedTable } from './ranked-table.ts'
+import type { Coding, Format } from './negotiation.ts'
 import {
+  computedAnswers,
   contentHeaders,
+  encoded,
+  oneAtATime,
   type RankingsAnswer,
   rankingsHeaders,
   rankingsTag,
@@ -19,7 +19,14 @@ import {
   windowName,
 } from './rankings-answers.ts'
 import { type CellContext, jsonTail, rowsText } from './selected-text.ts'
-import { type Field, type RowSelection, selectRows } from './selection.ts'
+import {
+  type Field,
+  type RankedRow,
+  type RankedTable,
+  type RowSelection,
+  rankedTable,
+  selectRows,
+} from './selection.ts'
 
 /** What a request selects of a window. */
 export interface Selection extends RowSelection {

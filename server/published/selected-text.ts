@@ -2,9 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { csvField } from '../../pipeline/contract/canonical-csv.ts'
 import type { RankingMeta } from '../../pipeline/contract/ranking.ts'
 import type { UtcDate } from '../../pipeline/contract/utc-date.ts'
-import type { Format } from './formats.ts'
-import type { RankedRow } from './ranked-table.ts'
-import type { Authors, Field } from './selection.ts'
+import type { Format } from './negotiation.ts'
+import type { Authors, Field, RankedRow } from './selection.ts'
 
 /** What cells are made of besides their row. */
 export interface CellContext {

@@ -1,15 +1,11 @@
 import { join } from 'node:path'
 import { type Html, html } from '../../pipeline/contract/html.ts'
 import { NOT_FOUND_PATH } from '../../pipeline/contract/published-paths.ts'
-import { fingerprint } from '../base/followed-file.ts'
-import { readIfAny } from '../base/json-file.ts'
-import { remembered } from '../base/remembered.ts'
+import { readWhenReplaced } from '../base/json-file.ts'
 
 /** A page that the server makes. */
 export interface OwnPage {
   title: string
-  /** Further elements of its head. */
-  head?: Html
   main: Html
 }
 
@@ -28,17 +24,10 @@ const BARE: SiteFrame = { stamp: 'bare', wrap: barePage, notFound: () => undefin
 
 /** Returns the frame as it is published now. */
 export function siteFrame(publicDir: string): () => Promise<SiteFrame> {
-  const frames = remembered<SiteFrame>(1)
-  const path = join(publicDir, NOT_FOUND_PATH)
-
-  return async () => {
-    const stamp = await fingerprint(path)
-    if (stamp === undefined) return BARE
-    return await frames(stamp, async () => {
-      const text = (await readIfAny(path))?.toString()
-      return text === undefined ? BARE : frameOf(text, stamp)
-    })
-  }
+  const published = readWhenReplaced(join(publicDir, NOT_FOUND_PATH), (bytes, stamp) =>
+    frameOf(bytes.toString(), stamp),
+  )
+  return async () => (await published()) ?? BARE
 }
 
 function frameOf(text: string, stamp: string): SiteFrame {
@@ -51,15 +40,14 @@ function frameOf(text: string, stamp: string): SiteFrame {
 const OF_THE_PAGE =
   /<(meta name="(description|robots)"|meta (property="og:|name="twitter:)|link rel="canonical")[^>]*>\n/g
 
-function withContent(text: string, { title, head = html``, main }: OwnPage): string {
+function withContent(text: string, { title, main }: OwnPage): string {
   return text
     .replaceAll(OF_THE_PAGE, '')
     .replace(/<title>.*?<\/title>/s, () => html`<title>${title}</title>`.text)
-    .replace('</head>', () => `${head.text}</head>`)
     .replace(/(<main\b[^>]*>).*<\/main>/s, (_, begin: string) => `${begin}\n${main.text}</main>`)
 }
 
-function barePage({ title, head = html``, main }: OwnPage): string {
+function barePage({ title, main }: OwnPage): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -67,7 +55,7 @@ function barePage({ title, head = html``, main }: OwnPage): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-${head}</head>
+</head>
 <body>
 <main id="main" tabindex="-1">
 ${main}</main>

@@ -1,7 +1,11 @@
-import { isDocument, mediaType } from '../../pipeline/contract/published-paths.ts'
-import { cachePolicy } from './cache-policy.ts'
+import { cacheControl, isDocument, mediaType } from '../../pipeline/contract/published-paths.ts'
 import type { Validators } from './conditional.ts'
 import type { Representation } from './public-files.ts'
+
+/** The `Cache-Control` of a published file by its URL path. `latest/x` is a pointer. */
+export function cachePolicy(urlPath: string, { isSynthetic = false } = {}): string {
+  return cacheControl(urlPath.slice(1), { isSynthetic })
+}
 
 export interface StaticAnswer extends Validators {
   size: number

@@ -7,11 +7,10 @@ import {
   type ReleaseName,
   releasePath,
 } from '../../pipeline/contract/manifest.ts'
-import { INDEX_PATH } from '../../pipeline/contract/published-paths.ts'
+import { INDEX_PATH, publishedPath, releaseOfPath } from '../../pipeline/contract/published-paths.ts'
 import { fingerprint } from '../base/followed-file.ts'
 import { jsonIfAny, readIfAny } from '../base/json-file.ts'
 import { remembered } from '../base/remembered.ts'
-import { isRevision, releaseIn } from './cache-policy.ts'
 
 /** True if a path may lead to synthetic data, which real releases replace. Ask before you open the file. */
 export type IsSynthetic = (urlPath: string) => Promise<boolean>
@@ -53,8 +52,9 @@ export function syntheticFiles(publicDir: string): IsSynthetic {
   }
 
   return async (urlPath) => {
-    const release = releaseIn(urlPath)
+    // Undefined for the tombstone of a release.
+    const release = releaseOfPath(urlPath.slice(1))
     if (release !== undefined) return isSyntheticRelease(release)
-    return isRevision(urlPath) && hasSynthetic()
+    return publishedPath(urlPath.slice(1)).cache === 'revision' && hasSynthetic()
   }
 }

@@ -38,12 +38,12 @@ const TopProvider = z.looseObject({
   max_completion_tokens: TokenCount.nullable(),
 })
 
-const Setting = z.number().nullable().optional()
+const Setting = z.number().nullish()
 
 const DefaultParameters = z.looseObject({
   temperature: Setting,
   top_p: Setting,
-  top_k: z.int().nullable().optional(),
+  top_k: z.int().nullish(),
   frequency_penalty: Setting,
   presence_penalty: Setting,
   repetition_penalty: Setting,
@@ -90,3 +90,30 @@ export const ListEmbeddingsModelsResponse = z
   })
   .meta({ id: 'ListEmbeddingsModelsResponse' })
 export type ListEmbeddingsModelsResponse = z.infer<typeof ListEmbeddingsModelsResponse>
+
+/** The path of `GET /models/{author}/{slug}/endpoints`: the id or the canonical slug of a model, in two parts. */
+export const ModelEndpointsPath = z.object({
+  author: NotEmpty.meta({ description: 'The part of the name before the slash.', examples: ['qwen'] }),
+  slug: NotEmpty.meta({
+    description: 'The part of the id or of the canonical slug after the slash.',
+    examples: ['qwen3-embedding-8b'],
+  }),
+})
+
+const { id, name, created, description } = EmbeddingsModel.shape
+
+export const ModelEndpoints = z
+  .object({
+    id,
+    name,
+    created,
+    description,
+    architecture: Architecture,
+    endpoints: z
+      .array(z.looseObject({}))
+      .meta({ description: 'Providers of the model. Always empty: the catalogue does not know them.' }),
+  })
+  .meta({ description: 'What the catalogue knows of a model.' })
+
+export const ModelEndpointsResponse = z.object({ data: ModelEndpoints })
+export type ModelEndpointsResponse = z.infer<typeof ModelEndpointsResponse>

@@ -20,19 +20,12 @@ export interface Catalogue {
   byName: ReadonlyMap<string, EmbeddingsModel>
 }
 
-export interface EmbeddingsCatalogue {
-  /** Grows whenever any process replaces the catalogue; 0 before it is filled. */
-  revision(): Promise<number>
-  current(): Promise<Catalogue>
-  /** Replaces all entries. Their ids must differ. */
-  replaceAll(models: readonly EmbeddingsModel[]): Promise<void>
-  /** Fills the catalogue if it never was filled, even if two processes try at once; false otherwise. */
-  fillNew(models: readonly EmbeddingsModel[]): Promise<boolean>
-}
+export type EmbeddingsCatalogue = ReturnType<typeof embeddingsCatalogue>
 
-export function embeddingsCatalogue(store: Store): EmbeddingsCatalogue {
+export function embeddingsCatalogue(store: Store) {
   let known = catalogueOf(0, [])
 
+  /** Grows whenever any process replaces the catalogue; 0 before it is filled. */
   const revision = async () => {
     const row = await store.db.selectFrom('embeddings_catalogue').select('revision').executeTakeFirst()
     return row?.revision ?? 0
@@ -41,7 +34,7 @@ export function embeddingsCatalogue(store: Store): EmbeddingsCatalogue {
   return {
     revision,
 
-    async current() {
+    async current(): Promise<Catalogue> {
       // Read the revision before the entries. If the catalogue is replaced in between, the next call reads newer
       // entries again. The other order could cache old entries under the new revision.
       const stored = await revision()
@@ -49,7 +42,8 @@ export function embeddingsCatalogue(store: Store): EmbeddingsCatalogue {
       return known
     },
 
-    async replaceAll(models) {
+    /** Replaces all entries. Their ids must differ. */
+    async replaceAll(models: readonly EmbeddingsModel[]): Promise<void> {
       await store.write(async (transaction) => {
         // This row first: it serializes writers where a transaction does not lock the whole store.
         await transaction
@@ -66,7 +60,8 @@ export function embeddingsCatalogue(store: Store): EmbeddingsCatalogue {
       })
     },
 
-    async fillNew(models) {
+    /** Fills the catalogue if it never was filled, even if two processes try at once; false otherwise. */
+    async fillNew(models: readonly EmbeddingsModel[]): Promise<boolean> {
       return await store.write(async (transaction) => {
         const { numInsertedOrUpdatedRows } = await transaction
           .insertInto('embeddings_catalogue')

@@ -32,21 +32,6 @@ export interface CreatedKey {
   key: ApiKey
 }
 
-export interface ApiKeys {
-  create(details: NewKey, now: Date): Promise<CreatedKey>
-  /** Creates the first key of a new store; undefined if it ever had one, even if two processes try at once. */
-  createFirst(details: NewKey, now: Date): Promise<CreatedKey | undefined>
-  /** Cached while the store's `state` is unchanged, so a revocation by any process takes effect at once. */
-  findByHash(hash: string, state?: number): ApiKey | undefined | Promise<ApiKey | undefined>
-  /** Keys with this id or label. Labels are short and may not be unique. */
-  findByName(idOrLabel: string): Promise<ApiKey[]>
-  list(): Promise<ApiKey[]>
-  /** Revokes a key for all processes at once. A previous revocation keeps its time. */
-  revoke(id: string, now: Date): Promise<ApiKey | undefined>
-  /** Replaces a valid key with a new one that has its attributes; undefined if there is none. */
-  rotate(id: string, now: Date): Promise<CreatedKey | undefined>
-}
-
 /** SHA-256 of a whole key in lower-case hex, the only stored form. */
 export function hashKey(secret: string): string {
   return digest('sha256', secret, 'hex')
@@ -56,16 +41,19 @@ export function hashKey(secret: string): string {
 const MEMORY_BYTES = 8 * 2 ** 20
 const BYTES_OF_KEY = 800
 
-export function apiKeys(store: Store): ApiKeys {
+export type ApiKeys = ReturnType<typeof apiKeys>
+
+export function apiKeys(store: Store) {
   const found = storeMemory<ApiKey | undefined>(store, MEMORY_BYTES, (key) => key && BYTES_OF_KEY)
   return {
-    async create(details, now) {
+    async create(details: NewKey, now: Date): Promise<CreatedKey> {
       const created = makeKey(details, now)
       await store.write((transaction) => transaction.insertInto('api_keys').values(created.key).execute())
       return created
     },
 
-    async createFirst(details, now) {
+    /** Creates the first key of a new store; undefined if it ever had one, even if two processes try at once. */
+    async createFirst(details: NewKey, now: Date): Promise<CreatedKey | undefined> {
       const created = makeKey(details, now)
       return await store.write(async (transaction) => {
         const existing = await transaction.selectFrom('api_keys').select('id').limit(1).executeTakeFirst()
@@ -75,14 +63,16 @@ export function apiKeys(store: Store): ApiKeys {
       })
     },
 
-    findByHash: (hash, state) =>
+    /** Cached while the store's `state` is unchanged, so a revocation by any process takes effect at once. */
+    findByHash: (hash: string, state?: number): ApiKey | undefined | Promise<ApiKey | undefined> =>
       found.get(
         hash,
         () => store.db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst(),
         state,
       ),
 
-    findByName: (idOrLabel) =>
+    /** Keys with this id or label. Labels are short and may not be unique. */
+    findByName: (idOrLabel: string): Promise<ApiKey[]> =>
       store.db
         .selectFrom('api_keys')
         .selectAll()
@@ -91,13 +81,16 @@ export function apiKeys(store: Store): ApiKeys {
         .orderBy('id')
         .execute(),
 
-    list: () => store.db.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('id').execute(),
+    list: (): Promise<ApiKey[]> =>
+      store.db.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('id').execute(),
 
-    async revoke(id, now) {
+    /** Revokes a key for all processes at once. A previous revocation keeps its time. */
+    async revoke(id: string, now: Date): Promise<ApiKey | undefined> {
       return await store.write((transaction) => revoke(transaction, id, now))
     },
 
-    async rotate(id, now) {
+    /** Replaces a valid key with a new one that has its attributes; undefined if there is none. */
+    async rotate(id: string, now: Date): Promise<CreatedKey | undefined> {
       return await store.write(async (transaction) => {
         const old = await transaction.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
         if (old === undefined || !isValid(old, now)) return undefined

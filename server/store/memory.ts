@@ -1,21 +1,12 @@
 import { BoundedCache } from '../base/bounded-cache.ts'
 import type { Store } from './store.ts'
 
-/** A cache of values read from a store, cleared when the store changes. */
-export interface StoreMemory<T> {
-  /**
-   * The value of `name`, cached if the store is unchanged since it was read. Pass the store's `state` at the start of
-   * the request, so that no response is older than its request.
-   */
-  get(name: string, read: () => Promise<T>, state?: number): T | Promise<T>
-}
-
-/** `bytesOf` is the approximate size of a value; undefined to not cache it. */
+/** A cache of values read from a store, cleared when the store changes. `bytesOf` is the approximate size of a value; undefined to not cache it. */
 export function storeMemory<T>(
   store: Pick<Store, 'state'>,
   mostBytes: number,
   bytesOf: (value: T) => number | undefined,
-): StoreMemory<T> {
+) {
   const empty = () => new BoundedCache<{ value: T; bytes: number }>(mostBytes, ({ bytes }) => bytes)
   let kept = empty()
   let keptState: number | undefined
@@ -29,7 +20,11 @@ export function storeMemory<T>(
   }
 
   return {
-    get(name, read, state = store.state()) {
+    /**
+     * The value of `name`, cached if the store is unchanged since it was read. Pass the store's `state` at the start of
+     * the request, so that no response is older than its request.
+     */
+    get(name: string, read: () => Promise<T>, state = store.state()): T | Promise<T> {
       if (state === undefined) return read()
       if (state !== keptState) {
         kept = empty()

@@ -12,17 +12,6 @@ export type VersionContent = Pick<PresetVersion, 'config' | 'system_prompt'>
 
 export type PresetName = Pick<Preset, 'workspace_id' | 'slug'>
 
-/** The presets of a store. A workspace only sees and changes its own. */
-export interface Presets {
-  /** Adds and designates a version. Throws `StoreConflictError` if other writers block it. */
-  addVersion(author: Author, slug: string, content: VersionContent): Promise<PresetWithDesignatedVersion>
-  find(name: PresetName): Promise<PresetWithDesignatedVersion | undefined>
-  findVersion(name: PresetName, version: number): Promise<PresetVersion | undefined>
-  list(workspaceId: string, page: Page): Promise<{ presets: Preset[]; totalCount: number }>
-  /** Versions in ascending order. They are streamed because each may be megabytes long. */
-  listVersions(name: PresetName, page: Page): Promise<VersionList | undefined>
-}
-
 export interface VersionList {
   versions: AsyncIterable<PresetVersion>
   totalCount: number
@@ -30,11 +19,17 @@ export interface VersionList {
 
 const PRESET_COLUMNS = Object.keys(Preset.shape) as (keyof Preset)[]
 
-/** Reads the `clock` inside the write transaction, so that later versions have later times. */
-export function presets(store: Store, clock: () => Date): Presets {
+export type Presets = ReturnType<typeof presets>
+
+/**
+ * The presets of a store. A workspace only sees and changes its own. Reads the `clock` inside the write transaction, so that
+ * later versions have later times.
+ */
+export function presets(store: Store, clock: () => Date) {
   const { db } = store
   return {
-    async addVersion(author, slug, content) {
+    /** Adds and designates a version. Throws `StoreConflictError` if other writers block it. */
+    async addVersion(author: Author, slug: string, content: VersionContent): Promise<PresetWithDesignatedVersion> {
       // Serialize before taking the lock: large contents take a while.
       const texts = toTexts(content)
       return await store.write(async (transaction) => {
@@ -43,20 +38,20 @@ export function presets(store: Store, clock: () => Date): Presets {
       })
     },
 
-    async find(name) {
+    async find(name: PresetName): Promise<PresetWithDesignatedVersion | undefined> {
       const found = await findPreset(db, name)
       if (found === undefined) return undefined
       const { version_count: _, ...preset } = found
       return { ...preset, designated_version: await readVersion(db, { id: preset.designated_version_id }) }
     },
 
-    async findVersion(name, version) {
+    async findVersion(name: PresetName, version: number): Promise<PresetVersion | undefined> {
       const preset = await findPreset(db, name)
       if (preset === undefined || version > preset.version_count) return undefined
       return await readVersion(db, { preset_id: preset.id, version })
     },
 
-    async list(workspaceId, { offset, limit }) {
+    async list(workspaceId: string, { offset, limit }: Page): Promise<{ presets: Preset[]; totalCount: number }> {
       const ofWorkspace = db.selectFrom('presets').where('workspace_id', '=', workspaceId)
       const { totalCount } = await ofWorkspace
         .select(({ fn }) => fn.countAll<number>().as('totalCount'))
@@ -65,7 +60,8 @@ export function presets(store: Store, clock: () => Date): Presets {
       return { presets: await byUpdate.limit(limit).offset(offset).execute(), totalCount }
     },
 
-    async listVersions(name, { offset, limit }) {
+    /** Versions in ascending order. They are streamed because each may be megabytes long. */
+    async listVersions(name: PresetName, { offset, limit }: Page): Promise<VersionList | undefined> {
       const preset = await findPreset(db, name)
       if (preset === undefined) return undefined
       const { id, version_count: totalCount } = preset

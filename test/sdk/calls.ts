@@ -1,18 +1,12 @@
 /** What a version of the official SDK must do against a server that listens: every answer passes its validation. */
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import type * as sdkModule from '@openrouter/sdk'
 import type * as errorsModule from '@openrouter/sdk/models/errors'
-import { describe, expect, onTestFinished, test } from 'vitest'
-import { readServerConfig } from '../../server/base/config.ts'
-import { startServer } from '../../server/main.ts'
+import { describe, expect, test } from 'vitest'
 import { parseCatalogue } from '../../server/schemas/embeddings-catalogue.ts'
 import { embeddingsCatalogue } from '../../server/store/embeddings-models.ts'
-import { apiKeys } from '../../server/store/keys.ts'
-import { captureLog, NOW, temporaryFolder } from '../support/app.ts'
+import { startForClients } from '../clients/server.ts'
 import { someModels } from '../support/embeddings-models.ts'
-import { publish, sampleRows } from '../support/publish.ts'
-import { storeUrl, testStore } from '../support/store.ts'
 import { FULL_CONFIG, FULL_REQUEST } from './full-request.ts'
 
 /** A version of the SDK. The methods that are used here have the same types in all versions. */
@@ -27,32 +21,15 @@ const shipped = parseCatalogue(await readFile(new URL('../../data/embeddings-mod
 
 /** A server on a port of its own with a release and a catalogue, and clients of it with keys of three kinds. */
 async function start({ OpenRouter }: typeof sdkModule, settings: Record<string, string> = {}) {
-  const folder = await temporaryFolder()
-  await publish(join(folder, 'public'), sampleRows({ days: 40 }), { periods: true })
-  const folders = { PUBLIC_DIR: join(folder, 'public'), DATA_DIR: join(folder, 'data') }
-  const config = readServerConfig(
-    {},
-    { PORT: '0', ...folders, DATABASE_URL: await storeUrl(), BOOTSTRAP_KEY: '0', ...settings },
-  )
-  const store = await testStore(config.databaseUrl)
+  const details = { userId: 'user_ada', limitUsd: '25.5', limitReset: 'monthly' } as const
+  const { url, key, store, createKey } = await startForClients(details, settings)
   const catalogue = embeddingsCatalogue(store)
   await catalogue.replaceAll(someModels(MODELS))
-  const server = await startServer(config, {
-    clock: () => NOW,
-    print: () => {},
-    logStream: captureLog().stream,
-  })
-  onTestFinished(() => server.close())
-
-  const clientWith = (apiKey: string) =>
-    new OpenRouter({ apiKey, serverURL: `${server.url}/api/v1`, retryConfig: { strategy: 'none' } })
-  const createKey = async (isManagement: boolean) =>
-    (await apiKeys(store).create({ userId: 'user_ada', isManagement, limitUsd: '25.5', limitReset: 'monthly' }, NOW))
-      .secret
+  const clientWith = (apiKey: string) => new OpenRouter({ apiKey, serverURL: url, retryConfig: { strategy: 'none' } })
   return {
     catalogue,
-    manager: clientWith(await createKey(true)),
-    reader: clientWith(await createKey(false)),
+    manager: clientWith(key),
+    reader: clientWith(await createKey(details)),
     stranger: clientWith('sk-tb-v1-unknown'),
     anonymous: clientWith(''),
   }
@@ -76,8 +53,8 @@ async function caught(call: Promise<unknown>): Promise<unknown> {
 
 /** Tests of the calls. `load` is called when the first of them runs. */
 export function testCalls({ sdk, errors }: Sdk): void {
-  test('creates a preset and its next version from messages', async () => {
-    const { manager } = await start(sdk)
+  test('creates a preset and its next version from messages, and reads a version', async () => {
+    const { manager, reader } = await start(sdk)
     const create = (maxTokens: number) =>
       manager.presets.createPresetsMessages({
         slug: 'support-agent',
@@ -106,6 +83,8 @@ export function testCalls({ sdk, errors }: Sdk): void {
     })
     expect(data.designatedVersionId).toBe(data.designatedVersion?.id)
     expect((await create(2048)).data.designatedVersion?.version).toBe(2)
+    const first = await reader.presets.getVersion({ slug: 'support-agent', version: '1' })
+    expect(first.data).toEqual(data.designatedVersion)
   })
 
   test('creates a preset from all that it can say, and the configuration is kept', async () => {
@@ -176,17 +155,6 @@ export function testCalls({ sdk, errors }: Sdk): void {
       text: { verbosity: 'low' },
       tools: [{ type: 'function', name: 'clock', parameters: { type: 'object' } }],
     })
-  })
-
-  test('reads a version', async () => {
-    const { manager, reader } = await start(sdk)
-    const created = await manager.presets.createPresetsMessages({
-      slug: 'agent',
-      messagesRequest: { model: 'acme/one', messages: [] },
-    })
-    const { data } = await reader.presets.getVersion({ slug: 'agent', version: '1' })
-    expect(data).toEqual(created.data.designatedVersion)
-    expect(data?.systemPrompt).toBeNull()
   })
 
   test('lists presets, gets one and lists its versions', async () => {

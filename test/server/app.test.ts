@@ -1,11 +1,7 @@
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test, vi } from 'vitest'
 import type { TrustProxy } from '../../server/base/config.ts'
-import { apiKeys } from '../../server/store/keys.ts'
-import { StoreUnavailableError } from '../../server/store/retry.ts'
-import { NOW, RANKINGS, testApp } from '../support/app.ts'
+import { RANKINGS, testApp } from '../support/app.ts'
 import { assertEnvelope } from '../support/envelope.ts'
 import { publish, sampleRows } from '../support/publish.ts'
 import { testStore } from '../support/store.ts'
@@ -65,48 +61,7 @@ describe('health', () => {
   })
 })
 
-test('a lost store is a 503 with Retry-After, whose cause is only in the log', async () => {
-  const store = await testStore()
-  const { secret } = await apiKeys(store).create({ isManagement: true }, NOW)
-  const lost = () => Promise.reject(new StoreUnavailableError('connect ECONNREFUSED 192.0.2.1:5432'))
-  let isLost = false
-  const { app, log } = await testApp({ store: { ...store, write: (work) => (isLost ? lost() : store.write(work)) } })
-  isLost = true
-  const headers = { authorization: `Bearer ${secret}` }
-  const url = '/api/v1/presets/agent/messages'
-  const answer = await app.inject({ method: 'POST', url, headers, payload: { model: 'acme/one', messages: [] } })
-  expect(assertEnvelope(answer, 503).error.message).toBe('The service is not available. Please try again later.')
-  expect(answer.headers['retry-after']).toBe('5')
-  expect(log.lines()).toContainEqual(expect.objectContaining({ level: 50, msg: 'the store does not respond' }))
-  expect(log.text()).toContain('ECONNREFUSED')
-})
-
-test('a folder without permissions is a 404 that names no path', async () => {
-  const { app, publicDir } = await testApp()
-  await mkdir(join(publicDir, 'x.csv'), { mode: 0o000 })
-  assertEnvelope(await app.inject('/x.csv'), 404)
-})
-
 describe('logs', () => {
-  test('have one line per request, with method, URL, status, address and time', async () => {
-    const { app, log } = await testApp()
-    await app.ready()
-    const before = log.lines().length
-    const answer = await app.inject('/none?x=1')
-    const added = log.lines().slice(before)
-    expect(added).toEqual([
-      expect.objectContaining({
-        msg: 'request',
-        reqId: answer.headers['x-request-id'],
-        method: 'GET',
-        url: '/none?x=1',
-        status: 404,
-        address: '127.0.0.1',
-        elapsed_ms: expect.any(Number),
-      }),
-    ])
-  })
-
   test('never contain a key, its hash or the Authorization header, wherever a client puts them', async () => {
     const { app, store, log, authorized, createKey } = await testApp()
     const secret = await createKey({ name: 'leaky' })

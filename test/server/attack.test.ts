@@ -104,23 +104,6 @@ describe('paths', () => {
     }
   })
 
-  test('that are links to the outside are not found, even if the link is the gzip beside a file', async () => {
-    const { ask } = await site()
-    for (const link of [
-      'file.txt',
-      'absolute',
-      'data/store.sqlite',
-      'data/',
-      'folder/up/secret.txt',
-      'hidden',
-      'chain',
-    ]) {
-      expect((await ask(`GET /${link} HTTP/1.1\r\nHost: a`)).status, link).toBe(404)
-    }
-    const answer = await ask('GET /file.csv HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip')
-    expect([answer.status, answer.body]).toEqual([200, 'public'])
-  })
-
   test.each([
     ['', 200],
     ['a', 200],

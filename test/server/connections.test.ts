@@ -22,7 +22,6 @@ import {
   workspace,
 } from '../support/running-server.ts'
 
-const PATH = '/api/v1/datasets/rankings-daily'
 const NONSENSE = 'nonsense\r\n\r\n'
 const HEALTH = 'GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n'
 function post(key: string, headers: string): string {
@@ -87,14 +86,6 @@ describe('malformed HTTP', () => {
     socket.write('zz\r\n')
     expect(await text(socket)).toBe('')
   })
-
-  test('is logged with the reason that Node gives', async () => {
-    const { port, log } = await start(await workspace())
-    await rawAnswer(port, 'nonsense\r\n\r\n')
-    await expect
-      .poll(() => log.lines().filter(({ msg }) => msg === 'unreadable request'))
-      .toMatchObject([{ level: 30, status: 400, reason: 'HPE_INVALID_METHOD', address: '127.0.0.1' }])
-  })
 })
 
 describe('nonsense behind a good request does not harm its answer', () => {
@@ -122,13 +113,6 @@ describe('time', () => {
   /** The HTTP server of Node that a connection belongs to. */
   const serverOf = (served: Socket) => (served as Socket & { server: Server }).server
 
-  test('limits are those of the HTTP server of Node, which test/clients/slow-clients.test.ts waits for', async () => {
-    const { port } = await startWith({ headMs: 11_000, requestMs: 22_000, idleMs: 33_000 })
-    const { served } = await bothEnds(port)
-    const limits = { headersTimeout: 11_000, requestTimeout: 22_000, keepAliveTimeout: 33_000 }
-    expect(serverOf(served)).toMatchObject(limits)
-  })
-
   test('a request that comes too slowly is a 408, and a connection that asks nothing is closed without an answer', async () => {
     const { port } = await startWith({})
     for (const sent of ['GET /healthz HTTP/1.1\r\nx: x', '']) {
@@ -142,21 +126,6 @@ describe('time', () => {
       if (sent === '') expect(answer).toBe('')
       else assertEnvelope(parseAnswer(answer), 408)
     }
-  })
-
-  test('a client that stops reading its answer is cut off', async () => {
-    const { port, key, log } = await startWith({ stalledMs: 90_000 }, LARGE)
-    const { socket, served } = await bothEnds(port)
-    socket.pause()
-    socket.write(getLarge(key))
-    await once(socket, 'readable')
-    expect(served.timeout).toBe(90_000)
-    // What Node emits after so long without a byte.
-    served.emit('timeout')
-    await expect
-      .poll(() => log.lines().filter(({ url }) => String(url).startsWith(PATH)))
-      .toMatchObject([{ msg: 'request aborted by the client' }])
-    expect((await text(socket)).length).toBeLessThan(6_000_000)
   })
 })
 

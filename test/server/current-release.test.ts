@@ -1,4 +1,4 @@
-import { cp, rm, utimes } from 'node:fs/promises'
+import { rm, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyBaseLogger } from 'fastify'
 import { fastify } from 'fastify'
@@ -103,20 +103,6 @@ test('tries a refused release again, less and less often, until its bytes are ri
   await utimes(pointer, new Date(), new Date())
   await releases.check()
   expect(name()).toBe('20250105T000000Z')
-})
-
-test('finds bytes that arrive after the pointer, without another change of the pointer', async () => {
-  const { publicDir, releases, name } = await followed()
-  const arriving = await temporaryFolder()
-  await publish(publicDir, rows, FIRST)
-  await publish(arriving, rows, FIRST)
-  const folder = join(publicDir, FOLDER, 'releases', '20250104T000000Z')
-  await rm(folder, { recursive: true })
-  await releases.check()
-  expect(name()).toBeUndefined()
-  await cp(join(arriving, FOLDER, 'releases'), join(publicDir, FOLDER, 'releases'), { recursive: true })
-  for (let i = 0; i < 3; i++) await releases.check()
-  expect(name()).toBe('20250104T000000Z')
 })
 
 test('keeps serving when the pointer vanishes', async () => {

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TABLES, type Table } from '../../pipeline/contract/tables.ts'
 import { type Window, wholePeriods } from '../../pipeline/contract/window.ts'
 import type { Dataset } from '../../server/published/dataset.ts'
-import { FORMATS, type Format } from '../../server/published/formats.ts'
+import { FORMATS, type Format } from '../../server/published/negotiation.ts'
 import { temporaryFolder } from '../support/app.ts'
-import { csvOf, DEFAULT_AS_OF, firstOf, periodsOf, publish, type Row, sampleRows } from '../support/publish.ts'
+import { DEFAULT_AS_OF, firstOf, periodsOf, publish, type Row, sampleRows } from '../support/publish.ts'
 import { loadCurrent } from '../support/release-loader.ts'
 
 const GAPS = ['2025-01-03', '2025-01-09', '2025-02-10']
@@ -71,32 +70,12 @@ test.each(TABLES.flatMap((table) => FORMATS.map((format) => ({ table, format }))
   },
 )
 
-test.each(TABLES)('the rows of a table are those of its CSV file: %s', async (table) => {
-  const dataset = await prepared()
-  expect(dataset.rows(table)).toEqual(rowsOf(table))
-  const whole = { start_date: '2025-01-01', end_date: '2025-12-31' }
-  expect(Buffer.concat(dataset.answer(table, whole, 'csv').pieces).toString()).toBe(csvOf(rowsOf(table)))
-})
-
 test.each(FORMATS)('answers share the bytes of their rows: %s', async (format) => {
   const dataset = await prepared()
   const rowsOf = (end_date: string) =>
     dataset.answer('daily', { start_date: '2025-01-01', end_date }, format).pieces[format === 'ndjson' ? 0 : 1]
   expect(rowsOf('2025-01-02')?.buffer).toBe(rowsOf('2025-01-20')?.buffer)
   expect(rowsOf('2025-01-02')?.byteOffset).toBe(rowsOf('2025-01-20')?.byteOffset)
-})
-
-test('the CSV of the whole release has the content hash of the manifest', async () => {
-  const odd = ['a,b', 'a"b', 'a\rb'].map((model_permaslug, i) => ({
-    date: '2025-01-01',
-    model_permaslug,
-    total_tokens: String(9 - i),
-  }))
-  const dataset = await load(odd)
-  const { pieces } = dataset.answer('daily', { start_date: '2025-01-01', end_date: '2025-01-01' }, 'csv')
-  const csv = Buffer.concat(pieces)
-  expect(csv.toString()).toContain('\n2025-01-01,"a,b",9\n2025-01-01,"a""b",8\n2025-01-01,"a\rb",7\n')
-  expect(`sha256:${createHash('sha256').update(csv).digest('hex')}`).toBe(dataset.manifest.content_hash)
 })
 
 test('bytes is the size of all rows in every format, of their gzip and of their objects', async () => {

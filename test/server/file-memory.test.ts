@@ -24,12 +24,6 @@ async function kept(path: string) {
   return { at, memory, value, sight }
 }
 
-test('recalls a value by its name, again and again', async () => {
-  const { memory, value } = await kept('/data.csv')
-  expect([memory.recall('name'), memory.recall('name')]).toEqual([value, value])
-  expect(memory.recall('another')).toBeUndefined()
-})
-
 test.each<[string, string, (at: (name: string) => string) => Promise<unknown>]>([
   ['is replaced', '/data.csv', (at) => rename(at('new/data.csv'), at('data.csv'))],
   ['is written to', '/data.csv', (at) => writeFile(at('data.csv'), 'longer text')],

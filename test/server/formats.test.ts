@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { preferredFormat } from '../../server/published/formats.ts'
+import { preferredFormat } from '../../server/published/negotiation.ts'
 
 test.each([
   [undefined, 'json'],

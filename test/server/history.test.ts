@@ -7,10 +7,9 @@ import { expect, test } from 'vitest'
 import type { ReleaseEntry } from '../../pipeline/contract/manifest.ts'
 import { tablesIn } from '../../pipeline/contract/tables.ts'
 import type { Dataset } from '../../server/published/dataset.ts'
-import { FORMATS } from '../../server/published/formats.ts'
 import { historyOf } from '../../server/published/history.ts'
-import { readVersions } from '../../server/published/history-versions.ts'
-import { compressHistory, serialiseHistory, tableAt } from '../../server/published/prepared-history.ts'
+import { FORMATS } from '../../server/published/negotiation.ts'
+import { prepareHistory, tableAt } from '../../server/published/prepared-history.ts'
 import { tableAnswers } from '../../server/published/prepared-table.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { historyCsv, type Told } from '../support/history-table.ts'
@@ -121,7 +120,7 @@ test('has the rows of each release, whatever came and went', async () => {
     fc.asyncProperty(fc.array(someRows, { minLength: 1, maxLength: NAMES.length }), async (releases) => {
       const told = releases.map((daily, index): Told => [NAMES[index] ?? '', { daily }])
       await writeFile(path, gzipSync(historyCsv(told)))
-      const { daily } = compressHistory(serialiseHistory(await readVersions(path)))
+      const { daily } = await loadHistoryHere({ path, isFirst: true }).whole
       for (const [release, rows] of told) {
         const answers = daily && tableAnswers('daily', tableAt(daily, release))
         expect(answers?.rows() ?? []).toEqual(rows.daily)
@@ -169,5 +168,7 @@ test.each([
 ])('is refused with %s', async (_name, csv) => {
   const path = join(await temporaryFolder(), 'history.csv.gz')
   await writeFile(path, gzipSync(csv))
-  await expect(readVersions(path)).rejects.toThrow(/history\.csv\.gz (has an unknown table|does not have the columns)/)
+  await expect(prepareHistory({ path }).next()).rejects.toThrow(
+    /history\.csv\.gz (has an unknown table|does not have the columns)/,
+  )
 })

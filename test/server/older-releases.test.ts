@@ -73,19 +73,6 @@ test('refuses a request with 429 when too many releases are being loaded', async
   expect((await releases.find(SECOND))?.manifest.release).toBe(SECOND)
 })
 
-test('refuses only the caller who fills the queue', async () => {
-  const { load, begun, letGo } = heldLoads()
-  const { releases } = await published({ mostLoadingEach: 1 }, load)
-  const first = releases.find(FIRST, 'one')
-  await begun
-  const [refused] = await Promise.allSettled([releases.find(SECOND, 'one')])
-  const other = releases.find(SECOND, 'two')
-  letGo()
-  expect(refused).toMatchObject({ status: 'rejected', reason: { status: 429 } })
-  expect([await first, await other].map((found) => found?.manifest.release)).toEqual([FIRST, SECOND])
-  expect((await releases.find(SECOND, 'one'))?.manifest.release).toBe(SECOND)
-})
-
 test('a caller who asks for the same release at the same time is not refused with the one who fills the queue', async () => {
   const { load, begun, letGo } = heldLoads()
   const { releases } = await published({ mostLoadingEach: 1 }, load)
@@ -110,12 +97,6 @@ test('finds nothing under a name that the index does not list, even if the folde
   expect(await releases.find('20250106T000000Z')).toBeUndefined()
   await writeIndex(publicDir)
   expect((await releases.find('20250106T000000Z'))?.manifest.days).toBe(5)
-})
-
-test('finds nothing without an index', async () => {
-  const { publicDir, releases } = await published()
-  await rm(join(publicDir, FOLDER, 'releases/index.json'))
-  expect(await releases.find(FIRST)).toBeUndefined()
 })
 
 test('reads a release again when a rebuilt dataset uses its name', async () => {

@@ -70,18 +70,6 @@ test.each([
   expect(await files.find(path)).toEqual({ kind: 'nothing' })
 })
 
-test('finds files, folders and symlinks inside the public folder', async () => {
-  const { root, files } = await site()
-  expect(await files.find('/data.csv')).toEqual({ kind: 'file', path: join(root, 'data.csv') })
-  expect(await files.find('/docs/')).toEqual({ kind: 'file', path: join(root, 'docs/index.html') })
-  expect(await files.find('/docs')).toEqual({ kind: 'folder' })
-  expect(await files.find('/latest/index.html')).toEqual({
-    kind: 'file',
-    path: join(root, 'docs/index.html'),
-    location: '/docs/index.html',
-  })
-})
-
 test('finds files with spaces, percent signs and letters beyond ASCII in their names', async () => {
   const { root, files } = await site()
   await writeFile(join(root, 'a b%25 ü.csv'), '')

@@ -5,9 +5,9 @@ import { changeLog } from '../../pipeline/contract/change-log.ts'
 import type { TableRow } from '../../pipeline/contract/tables.ts'
 import { writeChanges } from '../../pipeline/dataset/change-log.ts'
 import { rankingChangesResponse } from '../../server/api/openapi/examples.ts'
-import { computedAnswers, encoded } from '../../server/published/computed-answers.ts'
 import { changesBody, type RowsByDate } from '../../server/published/ranking-changes.ts'
-import { type RankingChange, RankingChangesResponse } from '../../server/schemas/ranking-changes.ts'
+import { computedAnswers, encoded } from '../../server/published/rankings-answers.ts'
+import { type RankingChange, RankingChangesResponse } from '../../server/schemas/rankings.ts'
 import { manyRows } from '../support/rows.ts'
 
 const { meta } = rankingChangesResponse

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { orderCheck } from '../../server/published/ranking-order.ts'
+import { orderCheck } from '../../server/published/release.ts'
 import type { Row } from '../support/publish.ts'
 
 /** Each line is `date slug total`. Returns the first problem. */

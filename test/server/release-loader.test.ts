@@ -1,9 +1,7 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
-import { loadHistory } from '../../server/published/history-loader.ts'
-import { loadAhead, loadRelease } from '../../server/published/release-loader.ts'
+import { loadAhead, loadHistory, loadRelease } from '../../server/published/loaders.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 import { writeHistory } from '../support/published-history.ts'
@@ -44,12 +42,6 @@ test('rejects both promises with the reason when a release is invalid', async ()
       message: expect.stringContaining('size of rankings-daily.ndjson.gz'),
     })
   }
-})
-
-test('rejects when there is no release', async () => {
-  const publicDir = await published()
-  await rm(join(publicDir, FOLDER, 'latest.json'))
-  await expect(loadRelease({ publicDir }).whole).rejects.toThrow(/latest\.json/)
 })
 
 test('does not use a load that began ahead when the pointer has changed since', async () => {

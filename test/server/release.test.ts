@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { ReleaseError, readAuthors, readCurrentRelease, readTable } from '../../server/published/release.ts'
 import { temporaryFolder } from '../support/app.ts'
-import { FOLDER, type PublishOptions, periodsOf, publish, type Row, sampleRows } from '../support/publish.ts'
+import { FOLDER, type PublishOptions, publish, type Row, sampleRows } from '../support/publish.ts'
 
 const rows = sampleRows({ days: 3 })
 
@@ -33,36 +33,6 @@ test('takes a content hash of the canonical CSV, quotes included', async () => {
 
 test('takes a release that ends with days without rows', async () => {
   expect((await read(rows, { endDate: '2025-01-09' })).manifest.end_date).toBe('2025-01-09')
-})
-
-describe('the tables of weeks and months', () => {
-  async function readWeeks(options: PublishOptions = {}) {
-    const publicDir = await temporaryFolder()
-    await publish(publicDir, rows, { periods: true, ...options })
-    return await readTable(await readCurrentRelease(publicDir), 'weekly')
-  }
-
-  test('are read like the daily one', async () => expect(await readWeeks()).toEqual(periodsOf('weekly', rows)))
-
-  test.each<[string, PublishOptions, RegExp]>([
-    [
-      'other rows than promised',
-      { spoilManifest: ({ tables }) => tables && withHash(tables.weekly) },
-      /content_hash of the rows is sha256:[0-9a-f]+, but sha256:0+/,
-    ],
-    [
-      'other bytes than listed',
-      { spoilManifest: ({ files }) => Object.assign(files[2] ?? {}, { sha256: '0'.repeat(64) }) },
-      /sha256 of rankings-weekly.ndjson.gz/,
-    ],
-    [
-      'a table that the manifest does not have',
-      { spoilManifest: (manifest) => Object.assign(manifest, { tables: undefined }) },
-      /has no weekly table/,
-    ],
-  ])('are refused for %s', async (_name, options, message) => {
-    await expect(readWeeks(options)).rejects.toThrow(message)
-  })
 })
 
 describe('authors', () => {

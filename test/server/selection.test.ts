@@ -1,9 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { computedAnswers } from '../../server/published/computed-answers.ts'
-import { rankedTable } from '../../server/published/ranked-table.ts'
 import { rowsText, shareOf } from '../../server/published/selected-text.ts'
-import { selectRows } from '../../server/published/selection.ts'
+import { rankedTable, selectRows } from '../../server/published/selection.ts'
 import { sampleRows } from '../support/publish.ts'
 
 test('a share is rounded half up to 6 decimals, exactly', () => {
@@ -36,14 +34,4 @@ test('lets other requests run while a long answer is written', async () => {
   clearImmediate(next)
   expect(rows).toHaveLength(3060)
   expect(turns).toBeGreaterThanOrEqual(6)
-})
-
-test('computed answers are forgotten when they no longer fit, with what their headers take', async () => {
-  const { find } = computedAnswers(3000)
-  const compute = async (etag: string) => {
-    return { etag, headers: {}, tagIs: 'first' as const, contentHeaders: {}, body: () => ({ pieces: [], bytes: 400 }) }
-  }
-  for (const etag of ['a', 'b', 'c']) await find(etag, () => compute(etag))
-  expect(find('c', () => compute('c'))).not.toBeInstanceOf(Promise)
-  expect(find('a', () => compute('a'))).toBeInstanceOf(Promise)
 })

@@ -1,11 +1,10 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FastifyBaseLogger, fastify } from 'fastify'
 import { expect, test } from 'vitest'
 import type { Store } from '../../server/store/store.ts'
-import { keySpend } from '../../server/store/usage.ts'
-import { followKeySpend } from '../../server/store/usage-file.ts'
-import { captureLog, temporaryFolder, testApp } from '../support/app.ts'
+import { followKeySpend, keySpend } from '../../server/store/usage.ts'
+import { captureLog, temporaryFolder } from '../support/app.ts'
 import { testStore } from '../support/store.ts'
 import { HASH_A, usageRow, usageText, writeUsageFile } from '../support/usage.ts'
 
@@ -85,29 +84,12 @@ test('does not log the contents of a broken usage file', async () => {
   expect(log.text()).not.toContain('777.5')
 })
 
-test('tries a refused usage file again until its bytes are right', async () => {
-  const { path, file, amounts } = await followed()
-  await writeUsageFile(path, 'broken\n')
-  await file.check()
-  await writeFile(path, usageText([usageRow()]))
-  for (let i = 0; i < 3; i++) await file.check()
-  expect(await amounts()).toEqual(['1'])
-})
-
 test('writes nothing when the store already has the same usage', async () => {
   const { path, file, usage, log, logger } = await followed()
   await writeUsageFile(path, usageText([usageRow()]))
   await file.check()
   await followKeySpend(path, usage, logger).check()
   expect(log.lines().at(-1)).toMatchObject({ msg: 'usage loaded', changed_days: 0 })
-})
-
-test('has loaded the usage when an app is ready', async () => {
-  const path = join(await temporaryFolder(), 'usage.ndjson')
-  await writeUsageFile(path, usageText([usageRow()]))
-  const { app, store } = await testApp({ usageFile: path })
-  await app.ready()
-  expect(await keySpend(store).ofKey(HASH_A)).toHaveLength(1)
 })
 
 test('stop() waits for a running load, so that the store can be closed', async () => {

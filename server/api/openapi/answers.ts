@@ -1,4 +1,4 @@
-import { withdrawn } from '../../published/tombstone.ts'
+import { withdrawn } from '../../published/gone.ts'
 import type { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { schemaReference } from './components.ts'
 

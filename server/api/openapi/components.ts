@@ -1,47 +1,17 @@
 import { z } from 'zod'
 import { RankingMeta } from '../../../pipeline/contract/ranking.ts'
-import { ChatMessage, ChatReasoning, ChatRequest, ResponseFormat } from '../../schemas/chat-request.ts'
-import {
-  DatasetInfo,
-  DatasetInfoResponse,
-  DatasetSummary,
-  DatasetTable,
-  ListDatasetsResponse,
-} from '../../schemas/datasets.ts'
-import { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
+import * as completions from '../../schemas/completion-requests.ts'
+import * as datasets from '../../schemas/datasets.ts'
+import * as embeddings from '../../schemas/embeddings-model.ts'
 import { ErrorEnvelope } from '../../schemas/error-envelope.ts'
 import { Budget, CurrentKey, CurrentKeyResponse } from '../../schemas/key.ts'
-import { Citation } from '../../schemas/message-request/citations.ts'
-import { ContextManagement } from '../../schemas/message-request/context-management.ts'
-import { MessageRequest } from '../../schemas/message-request/index.ts'
-import { ContentBlock, Message } from '../../schemas/message-request/messages.ts'
-import { OutputConfig } from '../../schemas/message-request/output-config.ts'
-import { DocumentBlock, ImageBlock, SearchResultBlock, TextBlock } from '../../schemas/message-request/source-blocks.ts'
-import { Thinking } from '../../schemas/message-request/thinking.ts'
-import * as toolBlocks from '../../schemas/message-request/tool-blocks.ts'
-import { ToolChoice } from '../../schemas/message-request/tool-choice.ts'
-import { Tool } from '../../schemas/message-request/tools.ts'
-import { ModelEndpoints, ModelEndpointsResponse } from '../../schemas/model-endpoints.ts'
-import {
-  ListPresetsResponse,
-  ListPresetVersionsResponse,
-  Preset,
-  PresetResponse,
-  PresetStatus,
-  PresetVersion,
-  PresetVersionResponse,
-  PresetWithDesignatedVersion,
-} from '../../schemas/preset.ts'
-import { ComparedRelease, RankingChange, RankingChangesResponse } from '../../schemas/ranking-changes.ts'
-import { RankingSelectionResponse, RankingsResponse, RankingsRow, SelectedRow } from '../../schemas/rankings.ts'
-import { CacheControl } from '../../schemas/request-parts/cache-control.ts'
-import { CompletionToolChoice } from '../../schemas/request-parts/completion.ts'
-import { Plugin } from '../../schemas/request-parts/plugins.ts'
-import { Fallback, ProviderPreferences, Route } from '../../schemas/request-parts/provider.ts'
-import { StopServerToolsWhen } from '../../schemas/request-parts/stop-server-tools.ts'
-import { Trace } from '../../schemas/request-parts/tracking.ts'
-import { ServerToolUserLocation, UserLocation } from '../../schemas/request-parts/user-location.ts'
-import { ResponsesRequest, TextFormat } from '../../schemas/responses-request.ts'
+import * as messageBlocks from '../../schemas/message-blocks.ts'
+import * as messages from '../../schemas/message-request.ts'
+import { Plugin } from '../../schemas/plugins.ts'
+import * as presets from '../../schemas/preset.ts'
+import * as rankings from '../../schemas/rankings.ts'
+import * as parts from '../../schemas/request-parts.ts'
+import { ServerToolUserLocation, Tool, UserLocation } from '../../schemas/tools.ts'
 import { readable } from './readable.ts'
 
 /** Named schemas. All others are inlined. */
@@ -50,61 +20,24 @@ export const SCHEMAS = {
   CurrentKeyResponse,
   CurrentKey,
   Budget,
-  RankingResponse: RankingsResponse,
-  RankingRow: RankingsRow,
+  RankingResponse: rankings.RankingsResponse,
+  RankingRow: rankings.RankingsRow,
   RankingMeta,
-  RankingSelectionResponse,
-  SelectedRow,
-  RankingChangesResponse,
-  RankingChange,
-  ComparedRelease,
-  ListDatasetsResponse,
-  DatasetSummary,
-  DatasetInfoResponse,
-  DatasetInfo,
-  DatasetTable,
-  ListEmbeddingsModelsResponse,
-  EmbeddingsModel,
-  ModelEndpointsResponse,
-  ModelEndpoints,
-  PresetResponse,
-  PresetVersionResponse,
-  ListPresetsResponse,
-  ListPresetVersionsResponse,
-  Preset,
-  PresetWithDesignatedVersion,
-  PresetVersion,
-  PresetStatus,
-  MessageRequest,
-  Message,
-  ContentBlock,
-  TextBlock,
-  ImageBlock,
-  DocumentBlock,
-  SearchResultBlock,
-  ...toolBlocks,
-  Citation,
-  CacheControl,
-  Thinking,
-  ToolChoice,
+  ...pick(rankings, ['RankingSelectionResponse', 'SelectedRow']),
+  ...pick(rankings, ['RankingChangesResponse', 'RankingChange', 'ComparedRelease']),
+  ...datasets,
+  ...pick(embeddings, ['ListEmbeddingsModelsResponse', 'EmbeddingsModel', 'ModelEndpointsResponse', 'ModelEndpoints']),
+  ...pick(presets, ['PresetResponse', 'PresetVersionResponse', 'ListPresetsResponse', 'ListPresetVersionsResponse']),
+  ...pick(presets, ['Preset', 'PresetWithDesignatedVersion', 'PresetVersion', 'PresetStatus']),
+  ...pick(messages, ['MessageRequest', 'Thinking', 'ToolChoice', 'ContextManagement', 'OutputConfig']),
+  ...messageBlocks,
   Tool,
   Plugin,
   UserLocation,
   ServerToolUserLocation,
-  Fallback,
-  ProviderPreferences,
-  Route,
-  ContextManagement,
-  OutputConfig,
-  StopServerToolsWhen,
-  Trace,
-  ChatRequest,
-  ChatReasoning,
-  ChatMessage,
-  ResponseFormat,
-  ResponsesRequest,
-  TextFormat,
-  CompletionToolChoice,
+  ...pick(parts, ['CacheControl', 'Fallback', 'ProviderPreferences', 'Route', 'StopServerToolsWhen', 'Trace']),
+  ...pick(completions, ['ChatRequest', 'ChatReasoning', 'ChatMessage', 'ResponseFormat']),
+  ...pick(completions, ['ResponsesRequest', 'TextFormat', 'CompletionToolChoice']),
 } satisfies Record<string, z.ZodType>
 export type SchemaName = keyof typeof SCHEMAS
 
@@ -134,6 +67,10 @@ export function componentSchemas(): Record<string, JsonSchema> {
 export function inlineSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const { $schema, ...rest } = z.toJSONSchema(schema, { io, override: ({ jsonSchema }) => plain(jsonSchema) })
   return rest
+}
+
+function pick<Module extends object, const Names extends readonly (keyof Module)[]>(module: Module, names: Names) {
+  return Object.fromEntries(names.map((name) => [name, module[name]])) as Pick<Module, Names[number]>
 }
 
 function plain(schema: JsonSchema): void {

@@ -2,16 +2,19 @@ import { CANONICAL_CSV_HEADER, canonicalCsvRow } from '../../../pipeline/contrac
 import { CHANGE_COLUMNS } from '../../../pipeline/contract/change-log.ts'
 import type { RankingResponse } from '../../../pipeline/contract/ranking.ts'
 import type { DatasetInfoResponse, DatasetSummary, ListDatasetsResponse } from '../../schemas/datasets.ts'
-import type { EmbeddingsModel, ListEmbeddingsModelsResponse } from '../../schemas/embeddings-model.ts'
+import type {
+  EmbeddingsModel,
+  ListEmbeddingsModelsResponse,
+  ModelEndpointsResponse,
+} from '../../schemas/embeddings-model.ts'
 import type { Budget, CurrentKeyResponse } from '../../schemas/key.ts'
-import type { ModelEndpointsResponse } from '../../schemas/model-endpoints.ts'
 import type {
   ListPresetsResponse,
   ListPresetVersionsResponse,
   PresetResponse,
   PresetVersionResponse,
 } from '../../schemas/preset.ts'
-import type { RankingChangesResponse } from '../../schemas/ranking-changes.ts'
+import type { RankingChangesResponse } from '../../schemas/rankings.ts'
 
 /* One consistent story for all operations. Values marked as seen are from the specification. */
 

@@ -1,10 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import type { EmbeddingsModel } from '../../schemas/embeddings-model.ts'
+import { ApiError } from '../../base/errors.ts'
+import {
+  type EmbeddingsModel,
+  ModelEndpointsPath,
+  type ModelEndpointsResponse,
+} from '../../schemas/embeddings-model.ts'
 import { DEFAULT_LIMIT, limitParameter, MOST_ENTRIES, OffsetParameter, type Page } from '../../schemas/pagination.ts'
 import type { EmbeddingsCatalogue } from '../../store/embeddings-models.ts'
 import { sendTaggedJson } from '../send.ts'
-import type { PathPrefix } from '../service-links.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
 export const ListEmbeddingsModelsQuery = z.object({
@@ -14,7 +18,7 @@ export const ListEmbeddingsModelsQuery = z.object({
 
 interface Catalogued {
   catalogue: EmbeddingsCatalogue
-  prefix: PathPrefix
+  prefix: string
 }
 
 /** `GET /embeddings/models` (docs/specification.md). */
@@ -48,7 +52,7 @@ function pageOf({ offset, limit }: z.infer<typeof ListEmbeddingsModelsQuery>, to
 const API = '/api/v1/'
 
 /** Entries link to this server by its own paths. */
-function withPrefix(prefix: PathPrefix): (entry: string) => string {
+function withPrefix(prefix: string): (entry: string) => string {
   if (prefix === '') return (entry) => entry
   return (entry) => {
     const { links, ...model }: EmbeddingsModel = JSON.parse(entry)
@@ -60,4 +64,22 @@ function withPrefix(prefix: PathPrefix): (entry: string) => string {
 /** A `ListEmbeddingsModelsResponse`, joined from the stored JSON of its entries. */
 function body(entries: readonly string[], next: string | null, totalCount: number): string {
   return `{"data":[${entries.join(',')}],"links":{"next":${JSON.stringify(next)}},"total_count":${totalCount}}`
+}
+
+/** `GET /models/{author}/{slug}/endpoints`, where `links.details` of embeddings models leads (docs/api.md). */
+export function modelEndpoints(app: FastifyInstance, { catalogue }: { catalogue: EmbeddingsCatalogue }): void {
+  app.withTypeProvider<ZodTypeProvider>().route({
+    method: ['GET', 'HEAD'],
+    url: '/models/:author/:slug/endpoints',
+    schema: { params: ModelEndpointsPath },
+    async handler(request, reply) {
+      const { author, slug } = request.params
+      const { hash, byName } = await catalogue.current()
+      const model = byName.get(`${author}/${slug}`)
+      if (model === undefined) throw new ApiError(404, 'Resource not found')
+      const { id, name, created, description, architecture } = model
+      const response: ModelEndpointsResponse = { data: { id, name, created, description, architecture, endpoints: [] } }
+      return sendTaggedJson(request, reply, `"${hash}"`, JSON.stringify(response))
+    },
+  })
 }

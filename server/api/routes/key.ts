@@ -6,9 +6,15 @@ import type { Budget, CurrentKey, CurrentKeyResponse } from '../../schemas/key.t
 import type { ApiKey } from '../../store/keys.ts'
 import { storeMemory } from '../../store/memory.ts'
 import type { Store } from '../../store/store.ts'
-import type { KeySpendEntry, KeySpendStore } from '../../store/usage.ts'
-import { endOfWindow, type LimitUse, limitUse, sumSpend } from '../../store/usage-windows.ts'
-import { callerOf } from '../caller.ts'
+import {
+  endOfWindow,
+  type KeySpendEntry,
+  type KeySpendStore,
+  type LimitUse,
+  limitUse,
+  sumSpend,
+} from '../../store/usage.ts'
+import { callerOf } from '../auth.ts'
 import { sendStored } from '../send.ts'
 
 /** Only the gateway knows a limit. SDKs require a number, and the API has this one for no limit elsewhere, too. */

@@ -1,116 +1,97 @@
-import { hash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { stripTypeScriptTypes } from 'node:module'
-import type { FastifyInstance } from 'fastify'
-import { assetTag } from '../../../pipeline/contract/asset-tag.ts'
+import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
 import { API_PAGE_PATH } from '../../../pipeline/contract/published-paths.ts'
 import { remembered } from '../../base/remembered.ts'
 import type { CurrentRelease } from '../../published/current-release.ts'
-import { CONTENT_TYPE_OF } from '../../published/formats.ts'
+import { CONTENT_TYPE_OF } from '../../published/negotiation.ts'
 import type { SiteFrame } from '../../published/site-frame.ts'
 import { DOCUMENT_HEADERS } from '../../published/static-answers.ts'
 import { type MadeText, madeText, sendMadeText } from '../made-text.ts'
-import type { OpenApiDocument } from '../openapi/document.ts'
-import { DESCRIPTION_PATH, DOCS_PATH, type PathPrefix, serviceLinks } from '../service-links.ts'
 
-/** The page loads its script, its styles and an icon from this server, and asks this server alone. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const DESCRIPTION_PATH = '/openapi.json'
+const DOCS_PATH = '/docs'
+const CATALOG_PATH = '/.well-known/api-catalog'
 
-const HTML = 'text/html; charset=utf-8'
+/** Where programs and people find the description of the API: `Link` with the relations of RFC 8631 and RFC 9727. */
+export function serviceLinks(prefix: string): string {
+  return [
+    `<${prefix}${DESCRIPTION_PATH}>; rel="service-desc"; type="application/json"`,
+    `<${prefix}${DOCS_PATH}>; rel="service-doc"; type="text/html"`,
+    `<${prefix}${CATALOG_PATH}>; rel="api-catalog"`,
+  ].join(', ')
+}
 
-const browserFile = (name: string) => readFile(new URL(`../openapi/browser/${name}`, import.meta.url), 'utf8')
+/** The catalogue of the APIs of this host, in the form of RFC 9264. Relative to the host, whose name proxies may change. */
+function apiCatalog(prefix: string) {
+  return {
+    linkset: [
+      {
+        anchor: `${prefix}/api/v1`,
+        'service-desc': [{ href: prefix + DESCRIPTION_PATH, type: 'application/json' }],
+        'service-doc': [{ href: prefix + DOCS_PATH, type: 'text/html' }],
+        status: [{ href: `${prefix}/readyz`, type: 'application/json' }],
+      },
+    ],
+  }
+}
 
-/** Files that the page loads. Node strips the types, so nothing has to be built. */
-const ASSETS = [
-  { name: 'docs.css', contentType: 'text/css; charset=utf-8', read: () => browserFile('docs.css') },
-  {
-    name: 'docs.js',
-    contentType: 'text/javascript; charset=utf-8',
-    read: async () => stripTypeScriptTypes(await browserFile('docs.ts')),
-  },
-]
+const CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+
+/** The page loads the styles and the icon of the published site, and nothing else. */
+const POLICY =
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 interface OpenApi {
   releases: Pick<CurrentRelease, 'dataset'>
   /** The frame of the published site, in which the page is shown. */
   frame: () => Promise<SiteFrame>
-  prefix: PathPrefix
+  prefix: string
 }
 
-/** `/openapi.json` and its page `/docs`, without a key. Generated on first use, because it takes about 30 ms. */
+/**
+ * `/openapi.json`, its page `/docs`, and the catalogue that leads to both, without a key. Made on first use, because that
+ * takes about 30 ms.
+ */
 export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenApi): void {
-  const document = once(async () => (await import('../openapi/document.ts')).openApiDocument())
-  const json = once(async () => madeText(JSON.stringify(below(prefix, await document()))))
-  const assets = ASSETS.map(({ read, ...asset }) => ({ ...asset, text: once(read) }))
-  const pages = remembered<MadeText>(1)
+  const made = remembered<MadeText>(3)
+  const document = async () => (await import('../openapi/document.ts')).openApiDocument()
   const link = serviceLinks(prefix)
 
-  /** Equal for everyone. With the request's Host in it, a cached page could show others a forged address. */
-  async function page(): Promise<MadeText> {
-    const { stamp, wrap } = await frame()
-    const publisher = releases.dataset()?.manifest.publisher
-    return await pages(JSON.stringify([stamp, publisher]), async () => {
-      const { docsPage } = await import('../openapi/page/page.ts')
-      const loaded = await Promise.all(
-        assets.map(async ({ name, text }) => assetTag(name, hash('sha384', await text(), 'base64'))),
-      )
-      // Relative links hold below any path.
-      return await madeText(wrap(docsPage(await document(), publisher, loaded), ''))
-    })
-  }
-
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: DESCRIPTION_PATH,
-    async handler(request, reply) {
-      reply.header('link', link)
-      return sendMadeText(request, reply, CONTENT_TYPE_OF.json, await json())
-    },
-  })
-  app.route({
-    method: ['GET', 'HEAD'],
-    url: DOCS_PATH,
-    async handler(request, reply) {
-      reply.headers({ ...DOCUMENT_HEADERS, 'content-security-policy': POLICY, link })
-      return sendMadeText(request, reply, HTML, await page())
-    },
-  })
-  // The published page at this address is for hosts without a server.
-  for (const url of [`/${API_PAGE_PATH}`, `${DOCS_PATH}/`]) {
+  function serve(url: string, contentType: string, text: () => Promise<MadeText>, headers = {}): void {
     app.route({
       method: ['GET', 'HEAD'],
       url,
-      handler: async (_request, reply) => reply.redirect(`..${DOCS_PATH}`, 301),
+      async handler(request, reply) {
+        reply.headers({ ...headers, link })
+        return sendMadeText(request, reply, contentType, await text())
+      },
     })
   }
-  for (const { name, contentType, text } of assets) {
-    const made = once(async () => madeText(await text()))
-    app.route({
-      method: ['GET', 'HEAD'],
-      url: `/${name}`,
-      handler: async (request, reply) => sendMadeText(request, reply, contentType, await made()),
+
+  function json(): Promise<MadeText> {
+    return made('json', async () => {
+      const described = await document()
+      const servers = described.servers.map(({ url }) => ({ url: prefix + url }))
+      return await madeText(JSON.stringify({ ...described, servers }))
     })
   }
-}
 
-/** The page does not need it, because its links are relative. */
-function below(prefix: PathPrefix, document: OpenApiDocument): OpenApiDocument {
-  return { ...document, servers: document.servers.map(({ url }) => ({ url: prefix + url })) }
-}
+  /** Equal for everyone. Relative links hold below any path. */
+  async function page(): Promise<MadeText> {
+    const { stamp, wrap } = await frame()
+    const publisher = releases.dataset()?.manifest.publisher
+    return await made(JSON.stringify([stamp, publisher]), async () => {
+      const { docsPage } = await import('../openapi/page.ts')
+      return await madeText(wrap(docsPage(await document(), publisher), ''))
+    })
+  }
 
-function once<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
+  serve(DESCRIPTION_PATH, CONTENT_TYPE_OF.json, json)
+  serve(DOCS_PATH, 'text/html; charset=utf-8', page, { ...DOCUMENT_HEADERS, 'content-security-policy': POLICY })
+  const catalog = `${JSON.stringify(apiCatalog(prefix), undefined, 2)}\n`
+  serve(CATALOG_PATH, CATALOG_TYPE, () => made('catalog', () => madeText(catalog)))
+  // The published page at this address is for hosts without a server.
+  for (const url of [`/${API_PAGE_PATH}`, `${DOCS_PATH}/`]) {
+    const handler: RouteHandlerMethod = async (_request, reply) => reply.redirect(`..${DOCS_PATH}`, 301)
+    app.route({ method: ['GET', 'HEAD'], url, handler })
   }
 }

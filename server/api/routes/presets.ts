@@ -2,9 +2,9 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ApiError } from '../../base/errors.ts'
-import { CONTENT_TYPE_OF } from '../../published/formats.ts'
-import { parseChatRequest } from '../../schemas/chat-request.ts'
-import { parseMessageRequest } from '../../schemas/message-request/parse.ts'
+import { CONTENT_TYPE_OF } from '../../published/negotiation.ts'
+import { parseChatRequest, parseResponsesRequest } from '../../schemas/completion-requests.ts'
+import { parseMessageRequest } from '../../schemas/message-request.ts'
 import { limitParameter, OffsetParameter } from '../../schemas/pagination.ts'
 import {
   type ListPresetsResponse,
@@ -13,13 +13,12 @@ import {
   type PresetVersionResponse,
   VersionNumber,
 } from '../../schemas/preset.ts'
-import { SessionId } from '../../schemas/request-parts/tracking.ts'
-import { parseResponsesRequest } from '../../schemas/responses-request.ts'
-import { type StoreMemory, storeMemory } from '../../store/memory.ts'
+import { SessionId } from '../../schemas/request-parts.ts'
+import { storeMemory } from '../../store/memory.ts'
 import type { Presets, VersionContent, VersionList } from '../../store/presets.ts'
 import type { Store } from '../../store/store.ts'
-import { type BodyShare, bodyShare } from '../body-share.ts'
-import { callerOf, requireManagementKey } from '../caller.ts'
+import { callerOf, requireManagementKey } from '../auth.ts'
+import { bodyShare } from '../body-share.ts'
 import { sendStored } from '../send.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 
@@ -38,10 +37,8 @@ export const PresetsQuery = z.object({
   limit: limitParameter({ maximum: 100 }).default(50),
 })
 
-type ParseRequest = (body: unknown) => VersionContent
-
 /** The shapes of requests that make a version, by the path of the operation below the preset. */
-const REQUESTS: Record<string, ParseRequest> = {
+const REQUESTS: Record<string, (body: unknown) => VersionContent> = {
   messages: parseMessageRequest,
   'chat/completions': parseChatRequest,
   responses: parseResponsesRequest,
@@ -56,38 +53,26 @@ interface PresetRoutes {
 
 /** The operations on presets (docs/specification.md; the lists in docs/api.md). */
 export function presetRoutes(app: FastifyInstance, { presets, store, onRefusedBody }: PresetRoutes): void {
+  const typed = app.withTypeProvider<ZodTypeProvider>()
   const answers = storeMemory<Buffer>(store, MEMORY_BYTES, (body) => body.length)
   const share = bodyShare(MAX_BODY_BYTES, onRefusedBody)
-  for (const [operation, parse] of Object.entries(REQUESTS)) createVersion(app, presets, { operation, parse, share })
-  listPresets(app, presets)
-  readPreset(app, presets, answers)
-  listVersions(app, presets)
-  readVersion(app, presets, answers)
-}
 
-interface Creation {
-  operation: string
-  parse: ParseRequest
-  share: BodyShare
-}
+  for (const [operation, parse] of Object.entries(REQUESTS)) {
+    typed.route({
+      method: 'POST',
+      url: `/presets/:slug/${operation}`,
+      bodyLimit: MAX_BODY_BYTES,
+      onRequest: [requireManagementKey, share.onRequest],
+      preParsing: share.preParsing,
+      schema: { params: PresetPath, headers: CreateHeaders },
+      async handler(request): Promise<PresetResponse> {
+        const content = parse(request.body)
+        return { data: await presets.addVersion(callerOf(request), request.params.slug, content) }
+      },
+    })
+  }
 
-function createVersion(app: FastifyInstance, presets: Presets, { operation, parse, share }: Creation): void {
-  app.withTypeProvider<ZodTypeProvider>().route({
-    method: 'POST',
-    url: `/presets/:slug/${operation}`,
-    bodyLimit: MAX_BODY_BYTES,
-    onRequest: [requireManagementKey, share.onRequest],
-    preParsing: share.preParsing,
-    schema: { params: PresetPath, headers: CreateHeaders },
-    async handler(request): Promise<PresetResponse> {
-      const content = parse(request.body)
-      return { data: await presets.addVersion(callerOf(request), request.params.slug, content) }
-    },
-  })
-}
-
-function listPresets(app: FastifyInstance, presets: Presets): void {
-  app.withTypeProvider<ZodTypeProvider>().route({
+  typed.route({
     method: ['GET', 'HEAD'],
     url: '/presets',
     schema: { querystring: PresetsQuery },
@@ -96,10 +81,8 @@ function listPresets(app: FastifyInstance, presets: Presets): void {
       return { data, total_count: totalCount }
     },
   })
-}
 
-function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory<Buffer>): void {
-  app.withTypeProvider<ZodTypeProvider>().route({
+  typed.route({
     method: ['GET', 'HEAD'],
     url: '/presets/:slug',
     schema: { params: PresetPath },
@@ -113,10 +96,8 @@ function readPreset(app: FastifyInstance, presets: Presets, answers: StoreMemory
       return sendStored(reply, answers.get(`${workspace_id} ${slug}`, read, request.storeState))
     },
   })
-}
 
-function listVersions(app: FastifyInstance, presets: Presets): void {
-  app.withTypeProvider<ZodTypeProvider>().route({
+  typed.route({
     method: ['GET', 'HEAD'],
     url: '/presets/:slug/versions',
     schema: { params: PresetPath, querystring: PresetsQuery },
@@ -127,10 +108,8 @@ function listVersions(app: FastifyInstance, presets: Presets): void {
       return reply.send(Readable.from(piecesOf(list), { objectMode: false }))
     },
   })
-}
 
-function readVersion(app: FastifyInstance, presets: Presets, answers: StoreMemory<Buffer>): void {
-  app.withTypeProvider<ZodTypeProvider>().route({
+  typed.route({
     method: ['GET', 'HEAD'],
     url: '/presets/:slug/versions/:version',
     schema: { params: VersionPath },

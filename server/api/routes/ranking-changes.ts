@@ -1,16 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { TABLE_OF } from '../../../pipeline/contract/tables.ts'
-import { changesAnswers } from '../../published/changes-answers.ts'
-import { preferredFormat } from '../../published/formats.ts'
-import { prefersGzip } from '../../published/negotiation.ts'
+import { preferredFormat, prefersGzip } from '../../published/negotiation.ts'
+import { changesAnswers } from '../../published/ranking-changes.ts'
 import type { FindRelease } from '../../published/requested-release.ts'
 import { queryParameter, requiredParameter } from '../../schemas/combinators.ts'
 import { Period, ReleaseOrInstant } from '../../schemas/rankings.ts'
-import { callerOf } from '../caller.ts'
+import { callerOf } from '../auth.ts'
+import { sendRanking } from '../send.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 import { RankingsDailyQuery } from './rankings-daily.ts'
-import { sendRanking } from './send-ranking.ts'
 
 export const RankingChangesQuery = z.strictObject({
   from: requiredParameter(ReleaseOrInstant).meta({

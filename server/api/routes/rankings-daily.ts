@@ -3,19 +3,17 @@ import { z } from 'zod'
 import { TABLE_OF } from '../../../pipeline/contract/tables.ts'
 import { UtcDate } from '../../../pipeline/contract/utc-date.ts'
 import type { Dataset } from '../../published/dataset.ts'
-import { FORMATS, preferredFormat } from '../../published/formats.ts'
-import { prefersGzip } from '../../published/negotiation.ts'
+import { FORMATS, preferredFormat, prefersGzip } from '../../published/negotiation.ts'
 import { rankingsAnswers } from '../../published/rankings-answers.ts'
 import type { FindRelease } from '../../published/requested-release.ts'
 import { needsAuthors, selectedAnswers } from '../../published/selected-answers.ts'
 import { windowResolver } from '../../published/windows.ts'
 import { queryParameter } from '../../schemas/combinators.ts'
 import { Period, ReleaseOrInstant } from '../../schemas/rankings.ts'
-import { callerOf } from '../caller.ts'
-import type { PathPrefix } from '../service-links.ts'
+import { callerOf } from '../auth.ts'
+import { sendRanking } from '../send.ts'
 import type { ZodTypeProvider } from '../validation.ts'
 import { SELECTION_PARAMETERS, selectionOf } from './selection-parameters.ts'
-import { sendRanking } from './send-ranking.ts'
 
 const PATH = '/datasets/rankings-daily'
 
@@ -48,7 +46,7 @@ export const RankingsDailyQuery = z.strictObject({
 /** `GET /datasets/rankings-daily` (docs/specification.md): the rows of a window, from memory. */
 export function rankingsDaily(
   app: FastifyInstance,
-  { findRelease, now, prefix }: { findRelease: FindRelease; now: () => Date; prefix: PathPrefix },
+  { findRelease, now, prefix }: { findRelease: FindRelease; now: () => Date; prefix: string },
 ): void {
   const windowOf = windowResolver(now)
   const windows = rankingsAnswers()

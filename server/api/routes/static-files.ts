@@ -1,16 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
 import { releasePath } from '../../../pipeline/contract/manifest.ts'
 import { ApiError } from '../../base/errors.ts'
-import { type ByteRange, parseByteRange } from '../../published/byte-range.ts'
-import { cachePolicy } from '../../published/cache-policy.ts'
-import { isForAnotherState, isNotModified, isRangeCurrent } from '../../published/conditional.ts'
+import {
+  type ByteRange,
+  isForAnotherState,
+  isNotModified,
+  isRangeCurrent,
+  parseByteRange,
+} from '../../published/conditional.ts'
 import type { Answer } from '../../published/dataset.ts'
-import { dropped } from '../../published/dropped.ts'
 import type { ErrorPages } from '../../published/error-pages.ts'
-import type { FileMemory } from '../../published/file-memory.ts'
+import type { fileMemory } from '../../published/file-memory.ts'
+import { dropped, withdrawn } from '../../published/gone.ts'
 import { prefersGzip, prefersPage } from '../../published/negotiation.ts'
 import type { Found, PublicFiles, Representation } from '../../published/public-files.ts'
 import {
+  cachePolicy,
   DOCUMENT_POLICIES,
   describeFile,
   LARGEST_SMALL_FILE,
@@ -19,17 +24,15 @@ import {
   type StaticAnswer,
 } from '../../published/static-answers.ts'
 import type { IsSynthetic } from '../../published/synthetic-files.ts'
-import { withdrawn } from '../../published/tombstone.ts'
-import { type Head, headOf, linesOf } from '../common-headers.ts'
-import { sendFromMemory, sendUnchanged } from '../send.ts'
-import { type PathPrefix, serviceLinks } from '../service-links.ts'
+import { type Head, headOf, linesOf, sendFromMemory, sendUnchanged } from '../send.ts'
+import { serviceLinks } from './openapi.ts'
 
 interface StaticFiles {
   files: PublicFiles
-  memory: FileMemory<SmallFile>
+  memory: ReturnType<typeof fileMemory<SmallFile>>
   isSynthetic: IsSynthetic
   errorPages: ErrorPages
-  prefix: PathPrefix
+  prefix: string
 }
 
 /**

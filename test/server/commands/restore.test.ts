@@ -80,14 +80,6 @@ describe('store restore', () => {
     expect(await namesOf(`${path}.before-restore-2`)).toEqual(['kept', 'second'])
   })
 
-  test('can be undone with the previous store', async () => {
-    const { path, file } = await installation()
-    await run('restore', file)
-    await run('restore', `${path}.before-restore`)
-    expect(await namesOf(path)).toEqual(['kept', 'later'])
-    expect(await namesOf(`${path}.before-restore-2`)).toEqual(['kept'])
-  })
-
   test('lists at most 20 keys on the terminal', async () => {
     const { path, file } = await installation()
     await storeOf(path, ...Array.from({ length: 24 }, (_, number) => `key ${number}`))

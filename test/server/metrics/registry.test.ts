@@ -9,10 +9,10 @@ async function textOf(registry: Registry): Promise<string> {
 test('a counter counts for each set of label values, and begins with 0 if it has no labels', async () => {
   const registry = new Registry()
   registry.counter('plain_total', 'No labels.')
-  const counter = registry.counter('made_total', 'Two labels.', ['what', 'how'])
-  counter.add(1, 'a', 'b')
-  counter.add(2, 'a', 'b')
-  counter.add(0, 'a', 'c')
+  const count = registry.counter('made_total', 'Two labels.', ['what', 'how'])
+  count(1, 'a', 'b')
+  count(2, 'a', 'b')
+  count(0, 'a', 'c')
   expect(await textOf(registry)).toBe(
     [
       '# HELP plain_total No labels.',
@@ -29,8 +29,8 @@ test('a counter counts for each set of label values, and begins with 0 if it has
 
 test('a histogram counts what is at or below each bound', async () => {
   const registry = new Registry()
-  const histogram = registry.histogram('took_seconds', 'Time.', [0.1, 1], ['route'])
-  for (const seconds of [0.05, 0.1, 0.5, 3]) histogram.observe(seconds, '/x')
+  const observe = registry.histogram('took_seconds', 'Time.', [0.1, 1], ['route'])
+  for (const seconds of [0.05, 0.1, 0.5, 3]) observe(seconds, '/x')
   expect(await textOf(registry)).toBe(
     [
       '# HELP took_seconds Time.',
@@ -65,7 +65,7 @@ test('what cannot be read is left out, and the rest is there', async () => {
 
 test('help, label values and numbers are escaped as the format wants it', async () => {
   const registry = new Registry()
-  registry.counter('odd_total', 'A \\ and\na line.', ['path']).add(Number.POSITIVE_INFINITY, 'a"b\\c\nd')
+  registry.counter('odd_total', 'A \\ and\na line.', ['path'])(Number.POSITIVE_INFINITY, 'a"b\\c\nd')
   registry.gauge('nothing', 'Not a number.', () => Number.NaN)
   const [help, , sample, , , nothing] = (await textOf(registry)).split('\n')
   expect([help, sample, nothing]).toEqual([

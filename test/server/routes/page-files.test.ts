@@ -46,18 +46,6 @@ test.each([
   }
 })
 
-test('each form has its own strong tag, and a part is one of the text', async () => {
-  const { get } = await site()
-  const tags = await Promise.all([get(), get('gzip')])
-  const [plain = '', gzip = ''] = tags.map(({ headers }) => String(headers.etag))
-  expect(gzip).not.toBe(plain)
-  for (const tag of [plain, gzip]) expect(tag).toMatch(/^"sha256-[0-9a-f]{64}"$/)
-  expect((await get('gzip', { 'if-none-match': gzip })).statusCode).toBe(304)
-  expect((await get('gzip', { 'if-none-match': plain })).statusCode).toBe(200)
-  const part = await get('gzip', { range: 'bytes=0-8' })
-  expect([part.statusCode, part.body, part.headers.etag]).toEqual([206, '<!doctype', plain])
-})
-
 test('a form of another text is not sent, nor one that is damaged', async () => {
   for (const wrong of [gzipSync('old'), GZIP.subarray(0, 20)]) {
     const { headers, body } = await (await site(wrong)).get('gzip')

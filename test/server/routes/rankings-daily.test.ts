@@ -1,6 +1,6 @@
 /** What rankings need beyond the exchanges in `test/server/exchanges/rankings-daily.http`. */
 import { expect, test } from 'vitest'
-import { FORMATS } from '../../../server/published/formats.ts'
+import { FORMATS } from '../../../server/published/negotiation.ts'
 import { RANKINGS, type TestApp, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { publish, sampleRows } from '../../support/publish.ts'

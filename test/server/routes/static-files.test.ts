@@ -65,15 +65,6 @@ test('the gzip beside a file is not sent when it is a link or a folder', async (
   expect((await get(PATH, { 'accept-encoding': 'gzip' })).headers['content-encoding']).toBeUndefined()
 })
 
-test('the gzip beside a file is no longer sent once the file has changed', async () => {
-  const { get, publicDir, write } = await siteWithGzip()
-  const gzip = { 'accept-encoding': 'gzip' }
-  await get(PATH, gzip)
-  await write('new', 'a,c\n'.repeat(99))
-  await rename(join(publicDir, 'new'), join(publicDir, PATH))
-  expect((await get(PATH, gzip)).body).toBe('a,c\n'.repeat(99))
-})
-
 describe('a file is answered from memory as it is from disk', () => {
   const LARGE = Buffer.alloc(300 * 1024, TEXT)
 

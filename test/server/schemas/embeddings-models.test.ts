@@ -147,20 +147,6 @@ describe('an entry', () => {
 })
 
 describe('a catalogue', () => {
-  test('is an array of entries, or an object with that array as data', () => {
-    const models = [someModel(), someModel({ id: 'acme/embed-2' })]
-    expect(parseCatalogue(JSON.stringify(models))).toEqual(models)
-    expect(parseCatalogue(JSON.stringify({ data: models, links: { next: null }, total_count: 2 }))).toEqual(models)
-    expect(parseCatalogue('[]')).toEqual([])
-  })
-
-  test('keeps the order of keys, unknown keys and the text of prices', () => {
-    const { id, pricing, ...rest } = someModel()
-    const entry = { zeta: 1, pricing: { web_search: '0', ...pricing, prompt: '0.0000000050' }, ...rest, id }
-    const text = JSON.stringify([entry])
-    expect(JSON.stringify(parseCatalogue(text))).toBe(text)
-  })
-
   test.each([
     ['', /^not JSON: /],
     ['[', /^not JSON: /],
@@ -185,31 +171,4 @@ describe('a catalogue', () => {
     ])
     expect(problemsOf([first, someModel({ id: 'A/A' })])).toEqual([])
   })
-
-  test('is refused with every problem, entry by entry', () => {
-    const broken = modelWith('pricing.prompt', 0.1)
-    const anonymous = modelWith('id', undefined)
-    const { message } = caught(() => parseCatalogue(JSON.stringify([someModel(), broken, anonymous])))
-    expect(message.split('\n')).toEqual([
-      '[1] acme/embed-1: pricing.prompt must be a string, not 0.1',
-      '[1] acme/embed-1: id is that of [0] too',
-      '[2]: id is missing',
-    ])
-  })
-
-  test('is refused with the first fifty problems and their number', () => {
-    const error = caught(() => parseCatalogue(JSON.stringify(Array.from({ length: 60 }, () => 'no entry'))))
-    expect(error.problems).toHaveLength(50)
-    expect(error.problemCount).toBe(60)
-    expect(error.message.split('\n').at(-1)).toBe('and 10 more')
-  })
 })
-
-function caught(work: () => unknown): CatalogueError {
-  try {
-    work()
-  } catch (error) {
-    if (error instanceof CatalogueError) return error
-  }
-  throw new Error('a CatalogueError was expected')
-}

@@ -2,9 +2,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { CHAT_CONFIG_KEYS } from '../../../server/schemas/chat-request.ts'
-import { CONFIG_KEYS } from '../../../server/schemas/message-request/parse.ts'
-import { RESPONSES_CONFIG_KEYS } from '../../../server/schemas/responses-request.ts'
+import { CHAT_CONFIG_KEYS, RESPONSES_CONFIG_KEYS } from '../../../server/schemas/completion-requests.ts'
+import { CONFIG_KEYS } from '../../../server/schemas/message-request.ts'
 import { REPOSITORY } from '../../support/pipeline.ts'
 
 const page = await readFile(join(REPOSITORY, 'docs/api.md'), 'utf8')

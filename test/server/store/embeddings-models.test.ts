@@ -62,13 +62,6 @@ describe('replacing', () => {
 })
 
 describe('order', () => {
-  test('is newest first, whatever the order of the import', async () => {
-    const catalogue = await open()
-    const models = someModels(30)
-    await catalogue.replaceAll(models.toSorted((a, b) => (a.id < b.id ? 1 : -1)))
-    expect(await modelsOf(catalogue)).toEqual(models)
-  })
-
   test('is by code point of the id for equally new models', async () => {
     const catalogue = await open()
     // The last two stand the other way round when UTF-16 units are compared, the letters in most languages' order.

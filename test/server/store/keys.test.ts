@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { apiKeys, DEFAULT_USER_ID, DEFAULT_WORKSPACE_ID, hashKey } from '../../../server/store/keys.ts'
+import { apiKeys } from '../../../server/store/keys.ts'
 import { openStore } from '../../../server/store/store.ts'
 import { NOW, temporaryFolder } from '../../support/app.ts'
 import { storeUrl, testStore } from '../../support/store.ts'
@@ -15,57 +15,6 @@ test('a key is 256 random bits in hex, labeled with its first and last three cha
   const random = first.secret.slice('sk-tb-v1-'.length)
   expect(first.key.label).toBe(`sk-tb-v1-${random.slice(0, 3)}...${random.slice(61)}`)
   expect(first.key.hash).toBe(createHash('sha256').update(first.secret).digest('hex'))
-})
-
-test('a key is found by its hash with all its attributes', async () => {
-  const keys = apiKeys(await testStore())
-  const expiresAt = new Date('2026-01-01T00:00:00Z')
-  const { secret, key } = await keys.create(
-    {
-      name: 'nightly',
-      userId: 'user_ada',
-      workspaceId: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e',
-      isManagement: true,
-      isFreeTier: true,
-      expiresAt,
-      limitUsd: '12.50',
-      limitReset: 'weekly',
-      includeByokInLimit: true,
-    },
-    NOW,
-  )
-  expect(await keys.findByHash(hashKey(secret))).toEqual({
-    id: key.id,
-    hash: key.hash,
-    label: key.label,
-    name: 'nightly',
-    creator_user_id: 'user_ada',
-    workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e',
-    is_management: 1,
-    is_free_tier: 1,
-    limit_usd: '12.50',
-    limit_reset: 'weekly',
-    include_byok_in_limit: 1,
-    created_at: NOW.toISOString(),
-    expires_at: expiresAt.toISOString(),
-    revoked_at: null,
-  })
-  expect(await keys.findByHash(hashKey(`${secret}0`))).toBeUndefined()
-})
-
-test('a key without attributes has the defaults', async () => {
-  const { key } = await apiKeys(await testStore()).create({}, NOW)
-  expect(key).toMatchObject({
-    name: null,
-    creator_user_id: DEFAULT_USER_ID,
-    workspace_id: DEFAULT_WORKSPACE_ID,
-    is_management: 0,
-    is_free_tier: 0,
-    limit_usd: null,
-    limit_reset: null,
-    include_byok_in_limit: 0,
-    expires_at: null,
-  })
 })
 
 test('createFirst makes one key when several connections ask at once', async () => {

@@ -1,12 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { type Presets, presets } from '../../../server/store/presets.ts'
-import { StoreConflictError } from '../../../server/store/retry.ts'
 import type { Store } from '../../../server/store/store.ts'
 import { NOW } from '../../support/app.ts'
 import { blockWriters, storeUrl, testStore } from '../../support/store.ts'
 
 const ADA = { workspace_id: '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e', creator_user_id: 'user_ada' }
-const BOB = { workspace_id: '9a0b1c2d-3e4f-4a5b-8c6d-7e8f90a1b2c3', creator_user_id: 'user_bob' }
 const CONTENT = { config: { model: 'acme/one' }, system_prompt: null }
 const AGENT = { workspace_id: ADA.workspace_id, slug: 'agent' }
 
@@ -41,24 +39,6 @@ describe('a version', () => {
     expect(JSON.stringify(version?.config)).toBe(JSON.stringify(content.config))
   })
 
-  test.each([null, ''])('keeps a system prompt of %j', async (system_prompt) => {
-    const { stored } = await newStore()
-    await stored.addVersion(ADA, 'agent', { ...CONTENT, system_prompt })
-    expect((await stored.findVersion(AGENT, 1))?.system_prompt).toBe(system_prompt)
-  })
-
-  test('does not exist before it is created, or in another workspace', async () => {
-    const { stored } = await newStore()
-    expect(await stored.find(AGENT)).toBeUndefined()
-    expect(await stored.findVersion(AGENT, 1)).toBeUndefined()
-    expect(await stored.listVersions(AGENT, { offset: 0, limit: 1 })).toBeUndefined()
-    await stored.addVersion(BOB, 'agent', CONTENT)
-    expect(await stored.find(AGENT)).toBeUndefined()
-    await stored.addVersion(ADA, 'agent', CONTENT)
-    expect(await stored.findVersion(AGENT, 1)).toBeDefined()
-    expect(await stored.findVersion(AGENT, 2)).toBeUndefined()
-  })
-
   test('has a number that is unique in its preset', async () => {
     const { store, stored } = await newStore()
     await stored.addVersion(ADA, 'agent', CONTENT)
@@ -85,16 +65,6 @@ describe('a write that fails', () => {
     await store.db.schema.alterTable('aside').renameTo('preset_versions').execute()
     expect(await stored.find(AGENT)).toEqual(before)
     expect(await slugs(stored)).toEqual(['agent'])
-    expect((await stored.addVersion(ADA, 'agent', CONTENT)).designated_version.version).toBe(2)
-  })
-
-  test('because another writer blocks is a conflict and uses no number', async () => {
-    const { stored, block } = await withOtherWriter(30)
-    await stored.addVersion(ADA, 'agent', CONTENT)
-    const release = await block()
-    await expect(stored.addVersion(ADA, 'agent', CONTENT)).rejects.toThrow(StoreConflictError)
-    expect((await stored.find(AGENT))?.designated_version.version).toBe(1)
-    await release()
     expect((await stored.addVersion(ADA, 'agent', CONTENT)).designated_version.version).toBe(2)
   })
 })
@@ -135,38 +105,9 @@ describe('the list of presets', () => {
     await stored.addVersion(ADA, 'b', CONTENT)
     expect(await slugs(stored)).toEqual(['b', 'c', 'a', 'd'])
   })
-
-  test('counts and pages only the presets of its workspace', async () => {
-    const { stored } = await newStore()
-    for (const slug of ['a', 'b', 'c']) await stored.addVersion(ADA, slug, CONTENT)
-    await stored.addVersion(BOB, 'z', CONTENT)
-    expect(await stored.list(ADA.workspace_id, { offset: 1, limit: 1 })).toMatchObject({
-      presets: [{ slug: 'b' }],
-      totalCount: 3,
-    })
-    expect(await stored.list(BOB.workspace_id, { offset: 0, limit: 9 })).toMatchObject({
-      presets: [{ slug: 'z' }],
-      totalCount: 1,
-    })
-    expect(await stored.list(ADA.workspace_id, { offset: 3, limit: 1 })).toEqual({ presets: [], totalCount: 3 })
-  })
 })
 
 describe('the list of versions', () => {
-  test('is paged in ascending order', async () => {
-    const { stored } = await newStore()
-    for (let version = 1; version <= 5; version++) await stored.addVersion(ADA, 'agent', CONTENT)
-    const numbers = async (offset: number, limit: number) => {
-      const list = await stored.listVersions(AGENT, { offset, limit })
-      expect(list?.totalCount).toBe(5)
-      return (await Array.fromAsync(list?.versions ?? [])).map(({ version }) => version)
-    }
-    expect(await numbers(0, 2)).toEqual([1, 2])
-    expect(await numbers(3, 9)).toEqual([4, 5])
-    expect(await numbers(5, 1)).toEqual([])
-    expect(await numbers(Number.MAX_SAFE_INTEGER, 100)).toEqual([])
-  })
-
   test('blocks no writer while it is read slowly, and does not grow meanwhile', async () => {
     const { stored } = await newStore()
     for (const _ of [1, 2]) await stored.addVersion(ADA, 'agent', CONTENT)

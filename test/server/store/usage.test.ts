@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest'
 import type { KeySpendDay } from '../../../pipeline/contract/usage.ts'
-import { apiKeys } from '../../../server/store/keys.ts'
 import type { Store } from '../../../server/store/store.ts'
 import { type IncomingDay, keySpend } from '../../../server/store/usage.ts'
-import { NOW } from '../../support/app.ts'
 import { sha256 } from '../../support/pipeline.ts'
 import { storeUrl, testStore } from '../../support/store.ts'
-import { HASH_A, HASH_B, type UsageRow, usageRow } from '../../support/usage.ts'
+import { HASH_A, type UsageRow, usageRow } from '../../support/usage.ts'
 
 interface CountedDay extends IncomingDay {
   reads: number
@@ -32,18 +30,6 @@ async function newStore(): Promise<{ store: Store; usage: ReturnType<typeof keyS
   const store = await testStore()
   return { store, usage: keySpend(store) }
 }
-
-test('usage is found by key, with amounts as they were written', async () => {
-  const { usage } = await newStore()
-  const large = usageRow({ cost_usd: '11999999999.999999988', is_byok: true })
-  await usage.replace(incoming(usageRow({ cost_usd: '0.000000001' }), large, usageRow({ api_key_hash: HASH_B })))
-  expect(await usage.ofKey(HASH_A)).toEqual([
-    { date: '2025-02-09', is_byok: 0, cost_usd: '0.000000001' },
-    { date: '2025-02-09', is_byok: 1, cost_usd: '11999999999.999999988' },
-  ])
-  expect(await usage.ofKey(HASH_B)).toHaveLength(1)
-  expect(await usage.ofKey('0'.repeat(64))).toEqual([])
-})
 
 test('replacing usage rewrites changed days and deletes missing ones', async () => {
   const { usage } = await newStore()
@@ -127,25 +113,4 @@ test('connections that load different usage leave one of the two, never a mixtur
     expect(entries).toHaveLength(20)
     expect(new Set(entries.map(({ cost_usd }) => cost_usd)).size).toBe(1)
   }
-})
-
-test('freeRequests counts all keys of an account on a date, without BYOK', async () => {
-  const { store, usage } = await newStore()
-  const create = async (userId: string) => (await apiKeys(store).create({ userId }, NOW)).key.hash
-  const [first, second, stranger] = [await create('user_ada'), await create('user_ada'), await create('user_bob')]
-  const free = (hash: string, fields: Partial<UsageRow> = {}) =>
-    usageRow({ api_key_hash: hash, requests: 10, free_requests: 3, ...fields })
-  await usage.replace(
-    incoming(
-      free(first),
-      free(first, { is_byok: true }),
-      free(second),
-      free(stranger, { free_requests: 5 }),
-      free(first, { date: '2025-02-08' }),
-    ),
-  )
-  expect(await usage.freeRequests('user_ada', '2025-02-09')).toBe(6)
-  expect(await usage.freeRequests('user_bob', '2025-02-09')).toBe(5)
-  expect(await usage.freeRequests('user_ada', '2025-02-07')).toBe(0)
-  expect(await usage.freeRequests('user_eve', '2025-02-09')).toBe(0)
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ApiError } from '../../../../server/base/errors.ts'
-import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
+import { parseMessageRequest } from '../../../../server/schemas/message-request.ts'
 import { faultsOf, issuesOf, request } from './faults.ts'
 
 describe('a refused request', () => {

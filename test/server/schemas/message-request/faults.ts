@@ -1,5 +1,5 @@
 import { ApiError, type RequestIssue } from '../../../../server/base/errors.ts'
-import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
+import { parseMessageRequest } from '../../../../server/schemas/message-request.ts'
 
 /** The smallest request, with `more` in it. */
 export function request(more: object = {}): Record<string, unknown> {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
+import { parseMessageRequest } from '../../../../server/schemas/message-request.ts'
 import { faultsOf, request } from './faults.ts'
 
 /*

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
+import { parseMessageRequest } from '../../../../server/schemas/message-request.ts'
 import { mutatedMessageRequest, validMessageRequest } from '../../../support/message-request.ts'
 import { faultsOf } from './faults.ts'
 

@@ -1,6 +1,6 @@
 /** What is stored of a body, beyond `test/server/exchanges/presets.http`, which has each field. */
 import { describe, expect, test } from 'vitest'
-import { parseMessageRequest } from '../../../../server/schemas/message-request/parse.ts'
+import { parseMessageRequest } from '../../../../server/schemas/message-request.ts'
 import { request } from './faults.ts'
 
 /** What is stored of a body that came in as this JSON text, as JSON text again. */
@@ -26,21 +26,5 @@ describe('config', () => {
   test('contains the values of the body, not copies', () => {
     const tools = [{ type: 'any' }]
     expect(parseMessageRequest(request({ tools })).config.tools).toBe(tools)
-  })
-})
-
-describe('system_prompt', () => {
-  const block = (text: string) => ({ type: 'text', text })
-
-  test.each([
-    ['no system text', undefined, null],
-    ['a string, unchanged', ' You\n', ' You\n'],
-    ['the empty string', '', ''],
-    ['one block', [block('a')], 'a'],
-    ['blocks, joined by a blank line', [block('a'), block('b\n'), block('c')], 'a\n\nb\n\n\nc'],
-    ['no blocks, as an empty text (decision)', [], ''],
-  ])('is stored for %s', (_, system, expected) => {
-    const body = system === undefined ? request() : request({ system })
-    expect(parseMessageRequest(body).system_prompt).toBe(expected)
   })
 })

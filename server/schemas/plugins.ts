@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { countCharacters, list, stringOfAtMost, tagged } from '../combinators.ts'
-import { WebSearchMode } from './server-tools.ts'
-import { UserLocation } from './user-location.ts'
+import { countCharacters, list, stringOfAtMost, tagged } from './combinators.ts'
+import { UserLocation, WebSearchMode } from './tools.ts'
 
 const MAX_PATTERNS = 1024
 const MAX_PATTERN_CHARACTERS = 1024
@@ -68,7 +67,7 @@ const Web = plugin('web', {
   max_results: z.int().optional(),
   max_uses: z.int().optional(),
   search_prompt: z.string().optional(),
-  user_location: UserLocation.nullable().optional(),
+  user_location: UserLocation.nullish(),
 })
 
 const WebFetch = plugin('web-fetch', {

@@ -5,9 +5,23 @@ import { type ReleaseName, releasePath } from '../../pipeline/contract/manifest.
 import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
 import { isDataFile, MANIFEST_FILE, tableOfFile } from '../../pipeline/contract/release-files.ts'
 import type { Table } from '../../pipeline/contract/tables.ts'
+import { TOMBSTONE_FILE } from '../../pipeline/contract/tombstone.ts'
 import { ApiError } from '../base/errors.ts'
-import { fingerprint } from '../base/followed-file.ts'
-import { readManifest } from './file-facts.ts'
+import { fingerprint, sharedFingerprint } from '../base/followed-file.ts'
+import { readManifest } from './open-file.ts'
+
+/** True if the release has a tombstone, even if other files remain. */
+export async function isWithdrawn(publicDir: string, release: ReleaseName): Promise<boolean> {
+  return (await sharedFingerprint(join(publicDir, releasePath(release), TOMBSTONE_FILE))) !== undefined
+}
+
+/** `more` is added to the metadata. */
+export function withdrawn(release: ReleaseName, more: Record<string, string> = {}): ApiError {
+  return new ApiError(410, `The release ${release} was withdrawn; its tombstone says why`, {
+    tombstone: `/${releasePath(release)}/${TOMBSTONE_FILE}`,
+    ...more,
+  })
+}
 
 /** A data file that is gone because its release was dropped. */
 export interface DroppedFile {

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { invalidRequest } from '../../base/errors.ts'
-import { requireValid } from '../issues.ts'
+import { invalidRequest } from '../base/errors.ts'
+import { requireValid } from './combinators.ts'
 
 /** The parts of a request that become a preset version. */
 export interface PresetContent<Config = Record<string, unknown>> {
