@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { contentOf } from '../../pipeline/site/chart/content.ts'
+import { contentOf } from '../../pipeline/site/chart/scene.ts'
 import { type Chart, chartFigure, chartFile } from '../../pipeline/site/chart.ts'
 import { recentChart, recentDays } from '../../pipeline/site/recent.ts'
 import { manyRows } from '../support/rows.ts'

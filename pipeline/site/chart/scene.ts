@@ -1,8 +1,9 @@
-import type { Grain } from './calendar.ts'
-import { describePeriod, isPartial, isUnfinished, type Period } from './cells.ts'
+import type { Grain, Window } from './calendar.ts'
+import { type CellOptions, cellsOf, describePeriod, isPartial, isUnfinished, type Period } from './cells.ts'
 import { shortenAll, spread, widthOf } from './labels.ts'
 import { type Mark, type Note, type Paint, round, type Scene, textMark } from './marks.ts'
-import type { Series } from './series.ts'
+import type { ChartRow } from './rows.ts'
+import { chooseSeries, type Series, type SeriesOptions } from './series.ts'
 import { areaMark, barMark, dot, type Frame, hatchMark, lineMarks, type Value } from './shapes.ts'
 import { type Measure, ticksOf, type ValueScale, valueScale } from './ticks.ts'
 
@@ -20,6 +21,22 @@ export interface Content {
   isLog?: boolean
   /** What is drawn if it is not tokens, and by what its values were multiplied to be whole. */
   column?: { name: string; factor: number }
+}
+
+export interface ContentOptions extends CellOptions, SeriesOptions {
+  window: Window
+  grain: Grain
+  form: Content['form']
+  measure: Content['measure']
+}
+
+/** A chart of the rows of one table: the largest names, or the chosen ones, and the rest. */
+export function contentOf(
+  rows: readonly ChartRow[],
+  { window, grain, form, measure, ...more }: ContentOptions,
+): Content {
+  const cells = cellsOf(rows, window, grain, more)
+  return { grain, form, measure, periods: cells.periods, totals: cells.totals, series: chooseSeries(cells, more) }
 }
 
 const NARROW = 640

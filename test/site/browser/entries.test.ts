@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { OTHER as CONTRACT_OTHER } from '../../../pipeline/contract/ranking.ts'
-import { toCsv } from '../../../pipeline/site/browser/explore/csv.ts'
+import { fraction, toCsv } from '../../../pipeline/site/browser/explore/csv.ts'
 import {
   type Entry,
   entriesOf,
@@ -11,7 +11,6 @@ import {
   searchEntries,
   sortEntries,
 } from '../../../pipeline/site/browser/explore/entries.ts'
-import { fraction } from '../../../pipeline/site/browser/explore/fraction.ts'
 import { DEFAULT_VIEW, ORDERS, type View } from '../../../pipeline/site/browser/explore/view.ts'
 import type { Grain } from '../../../pipeline/site/chart/calendar.ts'
 import { cellsOf } from '../../../pipeline/site/chart/cells.ts'

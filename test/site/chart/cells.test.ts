@@ -4,9 +4,14 @@ import { GRAINS } from '../../../pipeline/site/browser/explore/view.ts'
 import { resolveWindow, wholePeriods } from '../../../pipeline/site/browser/explore/window.ts'
 import { addDays, startOf } from '../../../pipeline/site/chart/calendar.ts'
 import { cellsOf, isPartial, isUnfinished } from '../../../pipeline/site/chart/cells.ts'
-import { MOST_SERIES } from '../../../pipeline/site/chart/colors.ts'
 import { type ChartRow, OTHER, sumOf } from '../../../pipeline/site/chart/rows.ts'
-import { chooseSeries, OTHER_NAME, REST_NAME, type SeriesOptions } from '../../../pipeline/site/chart/series.ts'
+import {
+  chooseSeries,
+  MOST_SERIES,
+  OTHER_NAME,
+  REST_NAME,
+  type SeriesOptions,
+} from '../../../pipeline/site/chart/series.ts'
 import { tries } from '../../support/property.ts'
 import { rowsFrom } from './rows.ts'
 
