@@ -26,7 +26,7 @@ import { leaderboardPath } from './leaderboards.ts'
 import { recentDays, recentSection, restatedDates } from './recent.ts'
 import { factList } from './table.ts'
 
-export interface LandingParts {
+interface LandingParts {
   copyScript?: Html
   code?: Html
 }
@@ -78,7 +78,7 @@ function headOf({ dataset, release }: SiteFacts, copyScript = html``): Html {
   return html`<script type="application/ld+json">${structured}</script>\n${copyScript}`
 }
 
-export function hero(facts: SiteFacts): Html {
+function hero(facts: SiteFacts): Html {
   const { publisher } = facts.dataset
   return html`<div>
 <h1>${publisher.title}</h1>
@@ -135,7 +135,7 @@ function finality({ dataset, manifest }: SiteFacts): Html {
 const RANKS_SHOWN = 10
 
 /** The first ranks of the newest week that is over, or else of the newest day, with links to all. */
-export function rankingSection(facts: SiteFacts): Html {
+function rankingSection(facts: SiteFacts): Html {
   const period = newestPeriod(facts, 'weekly') ?? newestPeriod(facts, 'daily')
   if (period === undefined) return html``
   const { table, first, rows } = period

@@ -10,9 +10,9 @@ import type { SiteFacts } from './facts.ts'
 import { modelPath } from './model-path.ts'
 import { table } from './table.ts'
 
-export const RECENT_DAYS = 90
+const RECENT_DAYS = 90
 
-export interface RecentOptions {
+interface RecentOptions {
   provisionalFrom?: UtcDate | undefined
   restated?: ReadonlySet<UtcDate> | undefined
   /** All models, the largest of the dataset first; by default of these days. */

@@ -1,13 +1,13 @@
 /** How something is measured: beside another way to do it, or at several sizes. */
 
 /** What several rounds gave. */
-export interface Spread {
+interface Spread {
   median: number
   min: number
   max: number
 }
 
-export function spreadOf(values: readonly number[]): Spread {
+function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((a, b) => a - b)
   const at = (index: number) => sorted[index] ?? Number.NaN
   const [low, high] = [(sorted.length - 1) >> 1, sorted.length >> 1]

@@ -150,7 +150,7 @@ function millions(value: number): string {
 }
 
 /** Made-up logs of a gateway that writes a file for each hour and shard. */
-export interface SmallFiles {
+interface SmallFiles {
   days: number
   shards: number
   recordsPerFile: number

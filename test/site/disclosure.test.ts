@@ -72,13 +72,8 @@ describe('under a rule', () => {
     const manifest = manifestOf({ disclosure: RULED })
     const account = new Account()
     const ranking = {
-      rows: [],
-      periods: { weekly: [], monthly: [] },
-      models: 1,
-      published_records: 12_345n,
-      outside: [],
-      splits: new Map(),
-      ruled: undefined,
+      ...{ rows: [], periods: { weekly: [], monthly: [] }, models: 1, published_records: 12_345n },
+      ...{ outside: [], splits: new Map(), ruled: undefined },
     }
     const quality = bandedQuality(manifest, { account, records: countRecords(ranking, account), ranking })
     const { text } = releasePage(manifest, { rows: ROWS, changes: CHANGES, quality })

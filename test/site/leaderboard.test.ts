@@ -175,8 +175,7 @@ describe('the leaderboard pages', () => {
 
   it('of a release without weeks are those of the day and of all time', () => {
     const facts = { ...factsOf(7), periods: undefined }
-    const early = { ...facts, manifest: { ...facts.manifest, tables: undefined } }
-    const pages = leaderboardPages(early)
+    const pages = leaderboardPages({ ...facts, manifest: { ...facts.manifest, tables: undefined } })
     expect(pages.map(({ path }) => path)).toEqual(['leaderboards/day.html', 'leaderboards/all.html'])
     for (const page of pages) {
       const linked = linksOf(page).filter((path) => path.startsWith('leaderboards/'))
@@ -185,9 +184,8 @@ describe('the leaderboard pages', () => {
   })
 
   it('link to pages of models that have one, and to no others', () => {
-    const linked = leaderboardPages(factsOf(7))
-      .flatMap(linksOf)
-      .filter((path) => path.startsWith('models/'))
-    expect(new Set(linked)).toEqual(new Set(['models/a/one.html', 'models/b/two.html']))
+    const linked = leaderboardPages(factsOf(7)).flatMap(linksOf)
+    const models = linked.filter((path) => path.startsWith('models/'))
+    expect(new Set(models)).toEqual(new Set(['models/a/one.html', 'models/b/two.html']))
   })
 })

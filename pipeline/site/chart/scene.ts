@@ -40,7 +40,7 @@ export function contentOf(
 }
 
 const NARROW = 640
-export const LABELS_WIDTH = 250
+const LABELS_WIDTH = 250
 const LABEL_CHARACTERS = 32
 const LINE_HEIGHT = 16
 const MARGIN = { top: 30, right: 12, bottom: 30, left: 44 }
@@ -200,7 +200,7 @@ function labelMarks(tops: readonly Value[][], { series, form, measure }: Content
 }
 
 /** Where a name wants to stand: beside the last value of its series. */
-export interface EndLabel {
+interface EndLabel {
   name: string
   paint: Paint
   wish: number
@@ -208,7 +208,7 @@ export interface EndLabel {
 }
 
 /** Names at the right of a plot, moved apart. None if there is no room for all. */
-export function endLabels(
+function endLabels(
   wishes: readonly EndLabel[],
   { right, top, bottom }: { right: number; top: number; bottom: number },
 ): Mark[] {

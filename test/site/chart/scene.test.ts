@@ -116,11 +116,8 @@ describe('lines', () => {
     const { periods } = contentFrom(rowsFrom('2026-01-01 a 1\n2026-01-04 a 1'))
     const series = [{ name: 'a', paint: 's0', values } as const]
     const scene = drawScene({ grain: 'day', form: 'lines', measure: 'rank', periods, totals: values, series }, SIZE)
-    expect(
-      textsOf(scene)
-        .filter(({ anchor }) => anchor === 'end')
-        .map(({ text }) => text),
-    ).toEqual(['1', '10', '20'])
+    const ranks = textsOf(scene).flatMap(({ anchor, text }) => (anchor === 'end' ? [text] : []))
+    expect(ranks).toEqual(['1', '10', '20'])
     expect(pathOf(scene, 'a')).toContain(`,${scene.top}L`)
   })
 })
@@ -160,13 +157,10 @@ it('hatches provisional dates up to the highest of them, and marks restated ones
 })
 
 describe('names', () => {
-  const crowd = Array.from({ length: 40 }, (_, day) =>
-    Array.from(
-      { length: 15 },
-      (_, i) =>
-        `${addDays('2026-01-01', day)} author/a-model-with-a-rather-long-name-2026010${i % 10}-v${i} ${1000 - i}`,
-    ),
-  ).flat()
+  const crowd = Array.from({ length: 40 * 15 }, (_, at) => {
+    const [day, i] = [Math.floor(at / 15), at % 15]
+    return `${addDays('2026-01-01', day)} author/a-model-with-a-rather-long-name-2026010${i % 10}-v${i} ${1000 - i}`
+  })
   const many = crowd.concat('2026-01-05 other 3').join('\n')
 
   it('stand at the end of each series without overlap, each with its author, all different', () => {
@@ -214,22 +208,17 @@ describe('axes', () => {
   it('have whole numbers of tokens, and finite places for zeros and the largest numbers', () => {
     const max = 2n ** 63n - 1n
     const number = fc.oneof(fc.constantFrom(0n, 1n, max), fc.bigInt({ min: 0n, max }))
+    const values = fc.array(number, { minLength: 1, maxLength: 4 })
     fc.assert(
-      fc.property(
-        fc.array(number, { minLength: 1, maxLength: 4 }),
-        fc.constantFrom('lines', 'stacked'),
-        (values, form) => {
-          for (const measure of ['tokens', 'share', 'index'] as const) {
-            const scene = draw(values.map((value, day) => `2026-01-0${day + 1} a ${value}`).join('\n'), {
-              form,
-              measure,
-            })
-            expect(JSON.stringify(scene)).not.toMatch(/NaN|null|Infinity/)
-            for (const { text, anchor } of textsOf(scene))
-              if (anchor === 'end' && measure === 'tokens') expect(text).toMatch(/^[\d,.]+[A-Z]?$/)
-          }
-        },
-      ),
+      fc.property(values, fc.constantFrom('lines', 'stacked'), (values, form) => {
+        for (const measure of ['tokens', 'share', 'index'] as const) {
+          const rows = values.map((value, day) => `2026-01-0${day + 1} a ${value}`).join('\n')
+          const scene = draw(rows, { form, measure })
+          expect(JSON.stringify(scene)).not.toMatch(/NaN|null|Infinity/)
+          for (const { text, anchor } of textsOf(scene))
+            if (anchor === 'end' && measure === 'tokens') expect(text).toMatch(/^[\d,.]+[A-Z]?$/)
+        }
+      }),
     )
   })
 })
