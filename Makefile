@@ -74,7 +74,7 @@ soak: $(INSTALLED) ## try to break what docs/evidence/reliability.md promises, f
 	$(RUN) test/soak/soak.ts $(ARGS)
 mutants: $(INSTALLED) ## put small faults into a copy of the project and list those that no test finds (ARGS="store/*")
 	$(RUN) test/mutants/run.ts $(ARGS)
-bench: $(INSTALLED) ## measure against the bare machine, nginx and others (ARGS="server --rounds 5")
+bench: $(INSTALLED) ## measure against bare DuckDB, bare Node and others (ARGS="server --rounds 5")
 	$(RUN) test/bench/bench.ts $(ARGS)
 check: $(INSTALLED) ## types, lint, format, the OpenAPI document, licences and known vulnerabilities of the dependencies
 	$(RUN) node_modules/typescript/bin/tsc

@@ -28,7 +28,7 @@ ${answersList(root, manifest)}</section>
 <section aria-labelledby="server">
 <h2 id="server">With a server</h2>
 <p>Ask ${manifest.publisher.name} (${manifest.publisher.contact}) whether there is a server of this dataset, and for a key.
-Its page <code>/docs</code> describes every operation and lets you try it.</p>
+Its page <code>/docs</code> describes every operation.</p>
 <p>You can also run a server of your own over a copy of these files, with Tokenboard, the program that made them:</p>
 <pre tabindex="0" role="region" aria-label="Running a server"><code>make serve PUBLIC_DIR=/path/to/the/copy
 make key</code></pre>

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import type { Page } from './layout.ts'
 import { GROUND, paletteCss, SERIES } from './palette.ts'
 
 const RULES = readFileSync(new URL('./site.css', import.meta.url), 'utf8')
@@ -9,7 +8,7 @@ export const CARD = { path: 'assets/card.png', text: readFileSync(new URL('./car
 export const CARD_SIZE = { width: 1200, height: 630 }
 
 /** The stylesheet and the icon that all pages load. */
-export function renderAssets(): Page[] {
+export function renderAssets(): { path: string; text: string }[] {
   return [
     { path: 'assets/site.css', text: `${paletteCss()}\n${RULES}` },
     { path: 'assets/icon.svg', text: icon() },

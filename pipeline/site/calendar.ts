@@ -50,7 +50,7 @@ ${shapes}</defs></svg>
 export function calendarLegend(days: readonly MarkedDay[]): Html {
   const items = Object.entries(MEANINGS).map(([mark, meaning]) => {
     const count = days.filter((day) => day.mark === mark).length
-    return html`<li><svg class="sample" viewBox="0 0 ${CELL} ${CELL}" width="${CELL}" height="${CELL}" aria-hidden="true"><use href="#${mark}"/></svg> ${meaning} <span class="quiet">${counted(count, 'day')}</span></li>\n`
+    return html`<li><svg viewBox="0 0 ${CELL} ${CELL}" width="${CELL}" height="${CELL}" aria-hidden="true"><use href="#${mark}"/></svg> ${meaning} <span class="quiet">${counted(count, 'day')}</span></li>\n`
   })
   return html`<ul class="day-legend">
 ${items}</ul>

@@ -9,36 +9,21 @@ import { daysBetween } from '../contract/utc-date.ts'
 import { isSchemaChange } from '../dataset/data-version.ts'
 import { countPeriods, describeRestated } from '../dataset/restated.ts'
 import { doiOf } from '../release/dois.ts'
-import { droppedNote } from './dropped.ts'
 import type { SiteFacts } from './facts.ts'
-import { type Page, renderPage, rootFrom } from './layout.ts'
-import { reasonSentences } from './reasons.ts'
-import { releaseLink } from './release-link.ts'
+import { type Page, renderPage } from './layout.ts'
+import { reasonSentences } from './release-changes.ts'
+import { droppedNote, releaseLink } from './release-page.ts'
 import { table } from './table.ts'
 
-const RELEASES_SHOWN = 100
-const RESTATEMENTS_SHOWN = 20
+const PATH = 'changelog.html'
+/** How many releases and restatements the page has: those of a year. */
+const SHOWN = 366
 
-/** `changelog.html` with the newest releases and restatements, and a full page per year. */
-export function changelogPages(facts: SiteFacts): Page[] {
-  const newestFirst = facts.index.releases.toReversed()
-  const years = [...new Set(newestFirst.map(yearOf))]
-  return [newest(facts, newestFirst, years), ...years.map((year) => yearPage(facts, newestFirst, year))]
-}
-
-function yearOf({ as_of }: { as_of: string }): string {
-  return as_of.slice(0, 4)
-}
-
-function yearPath(year: string): string {
-  return `changelog/${year}.html`
-}
-
-function newest(facts: SiteFacts, releases: readonly ReleaseEntry[], years: readonly string[]): Page {
+/** `changelog.html`: what each release changed, and every restatement. */
+export function changelogPage(facts: SiteFacts): Page {
   const { manifest } = facts
-  const path = 'changelog.html'
+  const releases = facts.index.releases.toReversed()
   const restatements = facts.restatements.toReversed()
-  const links = years.map((year) => html`<li><a href="${yearPath(year)}">${year}</a></li>\n`)
   const main = html`<h1>Changelog</h1>
 <p>A release never changes. A new release comes with each new date, and when published numbers change. If a final number of a
 date, week or month changes, that is a restatement.</p>
@@ -47,54 +32,28 @@ numbers or the description of the data. Programs can read <a href="${DATASET_PAT
 <a href="${DATASET_PATH}/${RESTATEMENTS_FILE}">${RESTATEMENTS_FILE}</a>, or follow the <a href="feed.atom">feed</a>.</p>
 <section aria-labelledby="restatements">
 <h2 id="restatements">Restatements</h2>
-${countNote(restatements.length, RESTATEMENTS_SHOWN, 'restatement')}${restatementList(restatements.slice(0, RESTATEMENTS_SHOWN), facts, path)}</section>
+${countNote(restatements.length, 'restatement', RESTATEMENTS_FILE)}${restatementList(restatements.slice(0, SHOWN), facts, PATH)}</section>
 <section aria-labelledby="releases">
 <h2 id="releases">Releases</h2>
-${countNote(releases.length, RELEASES_SHOWN, 'release')}${releaseTable('Releases, newest first', releases.slice(0, RELEASES_SHOWN), facts, path)}</section>
-<section aria-labelledby="years">
-<h2 id="years">By year</h2>
-<ul class="years">
-${links}</ul>
-</section>
+${countNote(releases.length, 'release', INDEX_FILE)}${droppedNote(releases, PATH)}${changesTable(releases.slice(0, SHOWN), facts)}</section>
 `
   const description = `${counted(releases.length, 'release')} and ${counted(restatements.length, 'restatement')} of final days.`
-  return renderPage({ path, title: `Changelog`, description, main }, manifest)
+  return renderPage({ path: PATH, title: `Changelog`, description, main }, manifest)
 }
 
-function countNote(count: number, shown: number, noun: string): Html {
-  return count <= shown
-    ? html``
-    : html`<p>The newest ${shown} of ${counted(count, noun)}; the pages of the years list all.</p>\n`
+function countNote(count: number, noun: string, file: string): Html {
+  if (count <= SHOWN) return html``
+  return html`<p>The newest ${SHOWN} of ${counted(count, noun)}; <a href="${DATASET_PATH}/${file}">${file}</a> has all.</p>\n`
 }
 
-function yearPage(facts: SiteFacts, newestFirst: readonly ReleaseEntry[], year: string): Page {
-  const path = yearPath(year)
-  const { manifest } = facts
-  const releases = newestFirst.filter((entry) => yearOf(entry) === year)
-  const restatements = facts.restatements.filter((each) => yearOf(each) === year).toReversed()
-  const main = html`<p class="trail"><a href="${rootFrom(path)}changelog.html">Changelog</a></p>
-<h1>Changes of ${year}</h1>
-<section aria-labelledby="restatements">
-<h2 id="restatements">Restatements</h2>
-${restatementList(restatements, facts, path)}</section>
-<section aria-labelledby="releases">
-<h2 id="releases">Releases</h2>
-${releaseTable(`Releases of ${year}, newest first`, releases, facts, path)}</section>
-`
-  const title = `Changes of ${year}`
-  const description = `${counted(releases.length, 'release')} and ${counted(restatements.length, 'restatement')} of ${year}.`
-  return renderPage({ path, title, description, main }, manifest)
-}
-
-function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts: SiteFacts, path: string): Html {
-  const { index } = facts
-  const position = new Map(index.releases.map(({ release }, at) => [release, at]))
+function changesTable(newestFirst: readonly ReleaseEntry[], facts: SiteFacts): Html {
+  const { releases } = facts.index
   const restated = new Map(facts.restatements.map((each) => [each.release, each]))
-  const rows = releases.map((entry) => {
-    const before = index.releases[(position.get(entry.release) ?? 0) - 1]
+  const rows = newestFirst.map((entry, position) => {
+    const before = releases.at(-2 - position)
     const { data_version, withdrawal, end_date, rows } = entry
     return [
-      html`${releaseLink(entry, path)}${doiLink(doiOf(facts.dois, entry.release))}`,
+      html`${releaseLink(entry, PATH)}${doiLink(doiOf(facts.dois, entry.release))}`,
       data_version,
       withdrawal === undefined
         ? whatChanged(entry, before, restated.get(entry.release))
@@ -104,7 +63,7 @@ function releaseTable(caption: string, releases: readonly ReleaseEntry[], facts:
     ]
   })
   const columns = { words: ['Release', 'Version', 'What changed'], numbers: ['Last date', 'Rows'] }
-  return html`${droppedNote(releases, path)}${table(caption, columns, rows)}`
+  return table('Releases, newest first', columns, rows)
 }
 
 function doiLink(doi: Doi | undefined): Html {
@@ -154,14 +113,14 @@ function whichPeriods({ changed = [] }: ReleaseEntry, restated: Restatement | un
   return Object.fromEntries(words)
 }
 
-function restatementList(restatements: readonly Restatement[], facts: SiteFacts, path: string): Html {
+export function restatementList(restatements: readonly Restatement[], facts: SiteFacts, from: string): Html {
   if (restatements.length === 0) return html`<p>None.</p>\n`
   const entries = new Map(facts.index.releases.map((entry) => [entry.release, entry]))
   const items = restatements.map((restatement) => {
     const { release, as_of } = restatement
     const entry = entries.get(release)
     return html`<li id="${restatement.id}">${whatWasRestated(restatement)}${reasonSentences(restatement)}
-<span class="quiet">${as_of.slice(0, 10)}, release ${entry === undefined ? release : releaseLink(entry, path)}</span></li>\n`
+<span class="quiet">${as_of.slice(0, 10)}, release ${entry === undefined ? release : releaseLink(entry, from)}</span></li>\n`
   })
   return html`<ul class="restatements">
 ${items}</ul>

@@ -1,8 +1,7 @@
 import { Html, html, withoutControls } from '../contract/html.ts'
 import type { Mark, Note, Paint } from './chart/marks.ts'
-import { type Picture, pictureSvg } from './chart/picture.ts'
+import { type Picture, pictureSvg, SVG_FONT, svgMarks, THEME_COLORS } from './chart/picture.ts'
 import { type Content, drawScene } from './chart/scene.ts'
-import { SVG_FONT, svgMarks, THEME_COLORS } from './chart/svg.ts'
 import { lightColor } from './palette.ts'
 
 /** A chart and its words. The `id` is unique on the page. */

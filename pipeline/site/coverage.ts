@@ -169,7 +169,7 @@ function yearPage({ manifest }: SiteFacts, year: string, days: readonly MarkedDa
   const path = yearPath(year)
   const root = rootFrom(path)
   const months = [...Map.groupBy(days, ({ date }) => date.slice(0, 7))].toReversed()
-  const main = html`<p class="trail"><a href="${root}coverage.html">Coverage</a></p>
+  const main = html`<p><a href="${root}coverage.html">Coverage</a></p>
 <h1>Days of ${year}</h1>
 ${dayShapes()}${calendarLegend(days)}${calendar(year, days, path)}${months.map(([month, own], position) => monthOf(month, own, position === 0))}`
   const title = `Days of ${year}`

@@ -64,14 +64,14 @@ function otherAuthors(models: readonly ModelFacts[]): [slug: string, author: str
 
 function choice(name: string, legend: string, options: readonly (readonly [value: string, text: string])[]): Html {
   const radios = options.map(
-    ([value, text]) => html`<label><input type="radio" name="${name}" value="${value}"><span>${text}</span></label>`,
+    ([value, text]) => html`<label><input type="radio" name="${name}" value="${value}">${text}</label>`,
   )
   return html`<fieldset class="choice"><legend>${legend}</legend><div>${radios}</div></fieldset>
 `
 }
 
 function check(name: string, legend: string, text: string): Html {
-  return html`<fieldset class="choice"><legend>${legend}</legend><div><label><input type="checkbox" name="${name}"><span>${text}</span></label></div></fieldset>`
+  return html`<fieldset class="choice"><legend>${legend}</legend><div><label><input type="checkbox" name="${name}">${text}</label></div></fieldset>`
 }
 
 const PRESETS = [
@@ -154,17 +154,17 @@ ${copyable('cite-embed-small', 'the small frame', '')}${copyable('cite-embed-med
 `
 
 function column(name: string, text: string, kind = ''): Html {
-  return html`<th scope="col" role="columnheader" data-column="${name}"${kind === '' ? html`` : html` class="${kind}"`}><button type="button">${text}</button></th>`
+  return html`<th scope="col" data-column="${name}"${kind === '' ? html`` : html` class="${kind}"`}><button type="button">${text}</button></th>`
 }
 
 const TABLE = html`<section aria-labelledby="table-title">
 <h2 id="table-title">Table</h2>
 <p class="table-tools"><label for="search">Search date or model</label> <input type="search" id="search" disabled> <button type="button" id="download-csv" disabled>Rows as CSV</button> <span id="rows-count" role="status" class="quiet"></span></p>
 <div class="scroll" role="region" aria-label="Rows" tabindex="0">
-<table id="rows" role="table">
+<table id="rows">
 <caption class="visually-hidden">Tokens by period and model; the buttons in the head sort</caption>
-<thead role="rowgroup"><tr role="row">${column('date', 'Date')}${column('model', 'Model')}${column('tokens', 'Tokens', 'number')}${column('share', 'Share', 'number')}</tr></thead>
-<tbody role="rowgroup"></tbody>
+<thead><tr>${column('date', 'Date')}${column('model', 'Model')}${column('tokens', 'Tokens', 'number')}${column('share', 'Share', 'number')}</tr></thead>
+<tbody></tbody>
 </table>
 </div>
 <nav class="pager" aria-label="Pages of the table"><button type="button" id="previous-page" disabled>Previous</button> <span id="page-count">Page 1</span> <button type="button" id="next-page" disabled>Next</button></nav>

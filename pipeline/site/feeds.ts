@@ -62,7 +62,6 @@ function itemsOf(
   { isFirst, restatement }: { isFirst: boolean; restatement: Restatement | undefined },
 ): Item[] {
   const { release, as_of, data_version, changed = [] } = entry
-  const changelog = `changelog/${as_of.slice(0, 4)}.html`
   const page = `${DATASET_PATH}/${entry.path}`
   const item = (category: Category, title: string, text: string, url: string): Item => ({
     id: tag(publisher, category === 'release' ? release : `${release}/${category}`),
@@ -79,7 +78,7 @@ function itemsOf(
     const text = `${describeRestatement(restatement)} Reason: ${reason}.${note === null ? '' : ` ${note}`}`
     const what = dates.length === 0 ? countPeriods(periods) : `${dates.length} ${plural(dates.length, 'final date')}`
     const title = `Restatement: ${what} changed`
-    items.push(item('restatement', title, text, `${changelog}#${id}`))
+    items.push(item('restatement', title, text, `changelog.html#${id}`))
   }
   if (about.some((fact) => fact === 'schema' || fact === 'version')) {
     items.push(item('schema', 'The form of the data has changed', 'See the page of the release.', page))

@@ -92,27 +92,11 @@ export function aboutPeriod(period: Period, { manifest }: Told): string {
 }
 
 function sizeOf(facts: Told, table: Table, first: UtcDate) {
-  const rows = rowsOn(rowsIn(facts, table), first)
+  const rows = rowsIn(facts, table).filter(({ date }) => date === first)
   const calendarDays = daysBetween(first, lastDateOf(table, first)) + 1
   return { rows, days: rows[0]?.days ?? calendarDays, calendarDays }
 }
 
 function rowsIn({ rows, periods }: Told, table: Table): readonly TableRow[] {
   return table === 'daily' ? rows : (periods?.[table] ?? [])
-}
-
-/** The rows of a date, of rows in published order. */
-function rowsOn(rows: readonly TableRow[], date: UtcDate): readonly TableRow[] {
-  return rows.slice(positionOf(rows, date), positionOf(rows, addDays(date, 1)))
-}
-
-/** How many rows are before a date. By halves, because there are pages for hundreds of dates. */
-function positionOf(rows: readonly TableRow[], date: UtcDate): number {
-  let [low, high] = [0, rows.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((rows[middle]?.date ?? date) < date) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -1,3 +1,4 @@
+import { formatChange, formatShare } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
 import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
@@ -5,13 +6,13 @@ import { isRuled } from '../release/documents/disclosure.ts'
 import { authorsOf, NO_AUTHOR } from './authors.ts'
 import { familyOf } from './chart/rows.ts'
 import { ALL_OTHERS } from './chart/series.ts'
-import { commaSeparated } from './elements.ts'
+import { commaSeparated, tokensElement } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { rootFrom } from './layout.ts'
-import { entriesOf, firstRanks, leaderboard } from './leaderboard.ts'
+import { entriesOf, firstRanks, type Leaderboard, type LeaderboardRow, leaderboard } from './leaderboard.ts'
 import { earlierWords, hasChange, type Period } from './leaderboard-period.ts'
-import { changeOf, leaderboardTable } from './leaderboard-table.ts'
 import { authorPath, modelPath } from './model-path.ts'
+import { type Cell, table as drawTable } from './table.ts'
 
 /** The rows that a page ranks. */
 export interface Ranking {
@@ -76,19 +77,56 @@ function tablesOf(
   most = TOP_MODELS,
 ): { table: Html; dropped: string[] } {
   const entries = (each: readonly RankingRow[]) => entriesOf(each, nameOf, nameless)
-  const board = leaderboard(entries(rows), entries(period?.before?.rows ?? []))
+  const whole = leaderboard(entries(rows), entries(period?.before?.rows ?? []))
+  const board = firstRanks(whole, most, ALL_OTHERS)
   const firstDates = firstDatesOf(facts, nameOf)
-  const table = leaderboardTable({
-    noun,
-    caption,
-    isAtLeast,
-    board: firstRanks(board, most, ALL_OTHERS),
-    nameOf: ({ name, rank }) => (rank === null ? unranked(name, isRuled(facts.manifest)) : link(linkOf(name), path)),
-    hasMovement: period?.before !== undefined,
-    changeOf: period && hasChange(period) ? (row) => changeOf(row, period.days, period.before?.days) : undefined,
-    firstSeen: ({ name, rank }) => (rank === null ? undefined : firstDates.get(name)),
-  })
-  return { table, dropped: board.dropped }
+  const { total } = whole
+  const name = ({ name, rank }: LeaderboardRow) =>
+    rank === null ? unranked(name, isRuled(facts.manifest)) : link(linkOf(name), path)
+  const columns: Column[] = [
+    ['Rank', ({ rank }) => rank ?? ''],
+    [noun, name, html`<b>All models</b>`],
+    ...when(period?.before !== undefined, ['Moved', movementOf]),
+    [`Tokens${isAtLeast ? ', at least' : ''}`, ({ tokens }) => tokensElement(tokens), tokensElement(total)],
+    ['Share', ({ tokens }) => formatShare(tokens, total), formatShare(total, total)],
+    ...when(period !== undefined && hasChange(period), ['Change', (row) => changeOf(row, period)]),
+    ['First seen', ({ name, rank }) => (rank === null ? '' : (firstDates.get(name) ?? ''))],
+    ['Drawn', (row) => bar(row, board)],
+  ]
+  const body = board.rows.map((row) => columns.map(([, cell]) => cell(row)))
+  const last = columns.map(([, , ofAll = '']) => ofAll)
+  const [, , ...numbers] = columns.map(([head]) => head)
+  const table = drawTable(caption, { words: ['Rank', noun], numbers, head: 1 }, [...body, last], ' ranking')
+  return { table, dropped: whole.dropped }
+}
+
+type Column = readonly [head: string, cell: (row: LeaderboardRow) => Cell, ofAll?: Cell]
+
+function when(isShown: boolean, column: Column): Column[] {
+  return isShown ? [column] : []
+}
+
+/** In tokens per day, because months differ in length. */
+function changeOf({ tokens, before }: LeaderboardRow, period: Period | undefined): string {
+  if (before.kind !== 'known' || before.tokens === 0n) return '–'
+  return formatChange(before.tokens * BigInt(period?.days ?? 1), tokens * BigInt(period?.before?.days ?? 1))
+}
+
+function movementOf({ rank, before }: LeaderboardRow): Cell {
+  if (rank === null || before.kind === 'unknown') return ''
+  if (before.kind === 'new') return 'new'
+  const places = (before.rank ?? rank) - rank
+  if (places === 0) return html`<span aria-hidden="true">–</span><span class="visually-hidden">same rank</span>`
+  const [arrow, word] = places > 0 ? ['▲', 'up'] : ['▼', 'down']
+  return html`<span aria-hidden="true">${arrow} </span><span class="visually-hidden">${word} </span>${Math.abs(places)}`
+}
+
+/** Its full width is the first rank. */
+function bar({ tokens, rank }: LeaderboardRow, { rows }: Leaderboard): Html {
+  const widest = rows.find((row) => row.rank === 1)?.tokens ?? 0n
+  if (rank === null || widest === 0n) return html``
+  const width = Number((tokens * 1000n) / widest) / 10
+  return html`<svg class="bar" aria-hidden="true"><rect width="${width}%" height="99"/></svg>`
 }
 
 function unranked(name: string, isUnderRule: boolean): Html {

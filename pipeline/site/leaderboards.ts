@@ -1,5 +1,5 @@
 import { type Html, html } from '../contract/html.ts'
-import { TOP_MODELS } from '../contract/ranking.ts'
+import { OTHER, type RankingRow, TOP_MODELS } from '../contract/ranking.ts'
 import { GRAINS, TABLES, type Table } from '../contract/tables.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
 import { authorsOf } from './authors.ts'
@@ -9,7 +9,6 @@ import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage } from './layout.ts'
 import { aboutPeriod, newestPeriod, type Period, runningPeriod } from './leaderboard-period.ts'
 import { authorsTable, familiesTable, modelsTable, type Ranking } from './leaderboard-sections.ts'
-import { allTimeRows } from './totals.ts'
 
 const NAMES = { daily: 'Day', weekly: 'Week', monthly: 'Month' } as const satisfies Record<Table, string>
 
@@ -107,4 +106,14 @@ function periodLinks(path: string, links: readonly Link[]): Html {
 ${items}</ul>
 </nav>
 `
+}
+
+/** The sums of all daily rows: one row for each model, and the last for `other` if there is any. */
+function allTimeRows({ models, coverage, rows }: SiteFacts): RankingRow[] {
+  const date = rows[0]?.date ?? ''
+  const named = models.map(({ model_permaslug, total_tokens }) => ({ date, model_permaslug, total_tokens }))
+  const all = coverage.days.reduce((sum, { total_tokens }) => sum + BigInt(total_tokens), 0n)
+  const other = named.reduce((rest, { total_tokens }) => rest - BigInt(total_tokens), all)
+  const hasOther = rows.some(({ model_permaslug }) => model_permaslug === OTHER)
+  return hasOther ? [...named, { date, model_permaslug: OTHER, total_tokens: String(other) }] : named
 }

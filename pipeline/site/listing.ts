@@ -17,8 +17,7 @@ import { coveredDays, dayPath } from './covered-days.ts'
 import { commaSeparated, dateElement } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
-import { periodFiles } from './period-files.ts'
-import { releaseLink } from './release-link.ts'
+import { releaseLink } from './release-page.ts'
 import { table } from './table.ts'
 
 const RELEASES_SHOWN = 100
@@ -51,8 +50,8 @@ ${wholeDataset(facts).map(([path, about]) => item(html`<a href="${path}">${path}
 <section aria-labelledby="releases">
 <h2 id="releases">Releases</h2>
 <p>A release is a folder that never changes, named by the instant it was made. <a href="${INDEX_FILE}">${INDEX_FILE}</a> lists them all, each with the hash of the one
-before. ${index.releases.length > RELEASES_SHOWN ? html`Here are the newest ${RELEASES_SHOWN} of ${counted(index.releases.length, 'release')}; the <a href="${root}changelog.html#years">changelog</a> has the others.` : html`The <a href="${root}changelog.html">changelog</a> says what each one changed.`}</p>
-${releaseTable(facts)}</section>
+before. ${index.releases.length > RELEASES_SHOWN ? html`Here are the newest ${RELEASES_SHOWN} of ${counted(index.releases.length, 'release')}.` : html`The <a href="${root}changelog.html">changelog</a> says what each one changed.`}</p>
+${releaseTable(index.releases.toReversed().slice(0, RELEASES_SHOWN))}</section>
 `
   const title = 'Files of the dataset'
   const description = `Releases, days, months, history and metadata of ${dataset.title}.`
@@ -107,24 +106,21 @@ function wholeDataset({ dois }: SiteFacts): [path: string, about: string][] {
   ]
 }
 
-function releaseTable(facts: SiteFacts): Html {
-  const newestFirst = facts.index.releases.toReversed().slice(0, RELEASES_SHOWN)
+function releaseTable(newestFirst: readonly ReleaseEntry[]): Html {
   const rows = newestFirst.map((entry) => [
     releaseLink(entry, LISTING_PATH),
-    statusOf(entry),
+    entry.status === 'superseded' ? 'replaced' : entry.status,
     html`${dateElement(entry.start_date)} to ${dateElement(entry.end_date)}`,
     formatInteger(entry.rows),
   ])
-  const columns = { words: ['Release', 'Status', 'Days'], numbers: ['Rows'] }
-  return table('Releases, newest first', columns, rows)
+  return table('Releases, newest first', { words: ['Release', 'Status', 'Days'], numbers: ['Rows'] }, rows)
 }
 
-const STATUS: Readonly<Record<NonNullable<ReleaseEntry['status']>, string>> = {
-  current: 'current',
-  superseded: 'replaced',
-  withdrawn: 'withdrawn',
-}
+type Format = (typeof PERIOD_FORMATS)[keyof typeof PERIOD_FORMATS][number]
 
-function statusOf({ status = 'superseded' }: ReleaseEntry): string {
-  return STATUS[status]
+const NAMES: Readonly<Record<Format, string>> = { json: 'JSON', csv: 'CSV', parquet: 'Parquet' }
+
+/** Links to the files of a day or month in these formats. `place` is their path without the ending. */
+function periodFiles(place: string, formats: readonly Format[]): Html {
+  return commaSeparated(formats.map((format) => html`<a href="${place}.${format}">${NAMES[format]}</a>`))
 }

@@ -7,13 +7,13 @@ import { cellsOf, type Period, wholeDay } from './chart/cells.ts'
 import { chartFigure } from './chart.ts'
 import type { SiteFacts } from './facts.ts'
 
-/** A chart shows at least so many dates, and ends so many dates after the last one that names the model or author. */
+/** A chart shows at least so many dates, and ends so many dates after the last one that names the model. */
 const MARGIN = 28
 
 /** Longer charts have weeks, because single days are too close to be told apart. */
 const MOST_DAYS = 120
 
-export interface ChartDates {
+interface ChartDates {
   from: UtcDate
   to: UtcDate
   /** True if later dates of the dataset are not drawn. */
@@ -29,14 +29,14 @@ export function chartDates(first: UtcDate, last: UtcDate, end: UtcDate): ChartDa
 }
 
 /** The positions of the weeks, or days, that a chart draws. One that is over has no week that later dates would change. */
-export function periodsIn({ from, to, isOver }: ChartDates, periods: readonly Period[]): number[] {
+function periodsIn({ from, to, isOver }: ChartDates, periods: readonly Period[]): number[] {
   const length = periods[0]?.length ?? 1
   const first = addDays(from, 1 - length)
   const last = isOver ? addDays(to, 1 - length) : to
   return periods.flatMap(({ start }, position) => (start >= first && start <= last ? [position] : []))
 }
 
-export interface ModelCharts {
+interface ModelCharts {
   grain: 'day' | 'week'
   tokens: Html
   ranks: Html

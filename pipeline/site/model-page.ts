@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto'
 import { formatInteger, formatShare } from '../base/numbers.ts'
 import { type Html, html } from '../contract/html.ts'
+import type { CoverageDay } from '../contract/ledger.ts'
 import type { ModelFacts } from '../contract/model-facts.ts'
 import { LATEST_PATH } from '../contract/published-paths.ts'
 import { TOP_MODELS } from '../contract/ranking.ts'
@@ -12,15 +14,12 @@ import { type Authors, authorsOf } from './authors.ts'
 import { familyOf } from './chart/rows.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
-import { lazyPage, type Page, renderPage, rootFrom } from './layout.ts'
+import { lazyPage, type Masthead, type Page, renderPage, rootFrom } from './layout.ts'
+import { type Standing, standings, WINDOW_DAYS } from './leaderboard.ts'
 import { chartDates, modelCharts } from './model-charts.ts'
 import { modelPath } from './model-path.ts'
 import { authorLink } from './models.ts'
-import { byMonth } from './months.ts'
-import { type Standing, standings, WINDOW_DAYS } from './neighbors.ts'
-import { hashesUpTo, pageKeys } from './page-key.ts'
 import { factList, table } from './table.ts'
-import { tokensByMonth } from './totals.ts'
 
 interface Whole {
   appearances: Appearances
@@ -58,7 +57,6 @@ function shownFacts(
     const weeks = weekly.get(slug)?.map(({ date, rank, tokens }) => [date, rank, `${tokens}`])
     const author = authors.keyOf(slug)
     const family = families.get(familyOf(slug))
-    const hasModels = manifest.files.some(({ path }) => path === MODELS_FILE)
     return {
       model,
       dates,
@@ -66,7 +64,6 @@ function shownFacts(
       weeks,
       author: author && authors.nameOf(author),
       family,
-      hasModels,
       isRuled: isRuled(manifest),
     }
   }
@@ -94,7 +91,7 @@ function modelPage(model: ModelFacts, whole: Whole, { manifest }: SiteFacts): Pa
   const author = authorLink(slug, whole.authors, root)
   const standing = whole.standingOf(slug, last_date)
   const charts = whole.chartsOf(model, list)
-  const main = html`<p class="trail"><a href="${root}models.html">Models</a>${author.text === '' ? html`` : html` / ${author}`}</p>
+  const main = html`<p><a href="${root}models.html">Models</a>${author.text === '' ? html`` : html` / ${author}`}</p>
 <h1>${title}</h1>
 ${keyFacts(model, { author, standing })}<section aria-labelledby="days">
 <h2 id="days">Tokens per ${charts.grain}</h2>
@@ -107,16 +104,11 @@ ${charts.ranks}${monthsTable(list, whole.months)}</section>
 ${neighborsOf(slug, standing, last_date, root)}${familySection(slug, whole, root)}${aliasesOf(model)}<section aria-labelledby="data">
 <h2 id="data">Data</h2>
 <p>The newest release has the tokens of each day as <a href="${root}${LATEST_PATH}/rankings-daily.csv">CSV</a> and in the formats that the
-<a href="${root}index.html#download">overview</a> lists.${modelsFile(manifest, root)}</p>
+<a href="${root}index.html#download">overview</a> lists. The facts of all models are in <a href="${root}${LATEST_PATH}/${MODELS_FILE}">${MODELS_FILE}</a>.</p>
 </section>
 `
   const description = `Tokens per UTC day of ${title}: best rank ${model.best_rank}, ${model.first_date} to ${last_date}.`
   return renderPage({ path, title, description, main }, manifest)
-}
-
-function modelsFile({ files }: SiteFacts['manifest'], root: string): Html {
-  if (!files.some(({ path }) => path === MODELS_FILE)) return html``
-  return html` The facts of all models are in <a href="${root}${LATEST_PATH}/${MODELS_FILE}">${MODELS_FILE}</a>.`
 }
 
 interface Told {
@@ -196,4 +188,45 @@ function aliasesOf({ aliases }: ModelFacts): Html {
 ${aliases.map((alias) => html`<li><code>${alias}</code></li>\n`)}</ul>
 </section>
 `
+}
+
+/** All tokens of each month. */
+function tokensByMonth({ coverage }: SiteFacts): Map<string, bigint> {
+  const months = new Map<string, bigint>()
+  for (const { date, total_tokens } of coverage.days) {
+    const month = date.slice(0, 7)
+    months.set(month, (months.get(month) ?? 0n) + BigInt(total_tokens))
+  }
+  return months
+}
+
+/** Months and what they have, of a list in the order of its dates. */
+function byMonth<Dated extends { date: UtcDate }>(list: readonly Dated[]): [month: string, own: Dated[]][] {
+  const months: [string, Dated[]][] = []
+  let [month, own]: [string, Dated[]] = ['', []]
+  for (const each of list) {
+    if (own.length === 0 || !each.date.startsWith(month)) {
+      ;[month, own] = [each.date.slice(0, 7), []]
+      months.push([month, own])
+    }
+    own.push(each)
+  }
+  return months
+}
+
+/** The key of a page: of all that it shows, and of what all pages have around it. */
+function pageKeys(masthead: Masthead): (shown: unknown) => string {
+  const frame = hash('sha256', renderPage({ path: '', title: '', description: '', main: html`` }, masthead).text)
+  return (shown) => hash('sha256', `${frame} ${JSON.stringify(shown)}`)
+}
+
+/** By date, a hash of the rows of all dates up to it. */
+function hashesUpTo(days: readonly CoverageDay[]): Map<UtcDate, string> {
+  let before = ''
+  return new Map(
+    days.map(({ date, content_hash }) => {
+      before = hash('sha256', `${before} ${date} ${content_hash}`)
+      return [date, before]
+    }),
+  )
 }

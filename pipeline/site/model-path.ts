@@ -13,18 +13,18 @@ const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/
  * longer than 200 bytes is cut and ends in `=h` and a hash.
  */
 export function modelPath(slug: string): string {
-  return pagePath('models', slug)
-}
-
-/** The page of an author, by the same rules. `key` is that of `authorsOf`. */
-export function authorPath(key: string): string {
-  return pagePath('authors', key)
-}
-
-function pagePath(folder: string, name: string): string {
-  const segments = name.split(/(?<=[^/])\/(?=[^/])/)
+  const segments = slug.split(/(?<=[^/])\/(?=[^/])/)
   const path = segments.map((segment, position) => encode(segment, position < segments.length - 1)).join('/')
-  return `${folder}/${path.length > LONGEST ? cut(path, name) : path}.html`
+  return `models/${path.length > LONGEST ? cut(path, slug) : path}.html`
+}
+
+/** Where the list of models has an author. `key` is that of `authorsOf`. */
+export function authorPath(key: string): string {
+  return `models.html#${authorId(key)}`
+}
+
+export function authorId(key: string): string {
+  return `author-${encode(key, false)}`
 }
 
 function encode(segment: string, isFolder: boolean): string {
@@ -40,7 +40,7 @@ function toEscapes(text: string): string {
 }
 
 /** `=h` is no escape, so cut paths never collide with others. */
-function cut(path: string, name: string): string {
-  const digest = hash('sha256', name).slice(0, 16)
+function cut(path: string, slug: string): string {
+  const digest = hash('sha256', slug).slice(0, 16)
   return `${path.slice(0, LONGEST - 18)}=h${digest}`
 }

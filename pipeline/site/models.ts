@@ -9,7 +9,7 @@ import type { EntryTag } from './bundle.ts'
 import { dateElement, tokensData } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
-import { authorPath, modelPath } from './model-path.ts'
+import { authorId, authorPath, modelPath } from './model-path.ts'
 import { table } from './table.ts'
 
 /** Search and sort work within a page. Most datasets fit on one, which has at most 25 KB on the way. */
@@ -41,14 +41,14 @@ function modelsPage({ manifest, models, release }: SiteFacts, { part, parts, aut
   const root = rootFrom(path)
   const first = part * MODELS_ON_PAGE
   const own = models.slice(first, first + MODELS_ON_PAGE)
-  const isThere = manifest.files.some(({ path }) => path === MODELS_FILE)
   const caption = parts.length === 1 ? 'Models by tokens' : `Models by tokens, ${first + 1} to ${first + own.length}`
   const hasAuthors = authors.all.length > 0
   const words = ['Model', ...(hasAuthors ? ['Author'] : [])]
   const numbers = ['First seen', 'Last seen', 'Best rank', 'Days', 'Tokens, at least']
   const rows = own.map((model) => modelRow(model, hasAuthors ? authors : undefined, root))
   const main = html`<h1>Models</h1>
-${about({ manifest, models })}${isThere ? html`<p><a href="${root}${release}${MODELS_FILE}">${MODELS_FILE}</a> has exact numbers, names, authors and aliases.${part === 0 && hasAuthors ? html` The <a href="#authors">authors</a> are below.` : html``}</p>\n` : html``}<div id="models-list" class="${hasAuthors ? 'with-authors' : ''}">
+${about({ manifest, models })}<p><a href="${root}${release}${MODELS_FILE}">${MODELS_FILE}</a> has exact numbers, names, authors and aliases.${part === 0 && hasAuthors ? html` The <a href="#authors">authors</a> are below.` : html``}</p>
+<div id="models-list">
 ${search(parts.length > 1)}${table(caption, { words, numbers }, rows)}</div>
 ${partLinks(part, parts, root)}${part === 0 && hasAuthors ? authorsSection(authors.all, root) : html``}`
   const title = part === 0 ? 'Models' : `Models, page ${part + 1}`
@@ -82,20 +82,21 @@ function modelRow(model: ModelFacts, authors: Authors | undefined, root: string)
   return [link, ...author, first_date, last_date, best_rank, days, tokensData(BigInt(total_tokens))]
 }
 
-/** A link to the page of a model's author; empty if it has none. */
+/** A link to a model's author in the list; empty if it has none. */
 export function authorLink(slug: string, { keyOf, nameOf }: Authors, root: string): Html {
   const key = keyOf(slug)
   return key === undefined ? html`` : html`<a href="${root}${authorPath(key)}">${nameOf(key)}</a>`
 }
 
 function authorsSection(authors: readonly Author[], root: string): Html {
-  const rows = authors.map(({ key, name, models, first_date, tokens }) => {
-    const link = html`<a href="${root}${authorPath(key)}">${name}</a>`
-    return [link, models.length, first_date, tokensData(tokens)]
+  const rows = authors.map(({ key, name, models, first_date, last_date, tokens }) => {
+    const explorer = `${root}explore.html?of=author&models=${encodeURIComponent(name)}`
+    const link = html`<a id="${authorId(key)}" href="${explorer}">${name}</a>`
+    return [link, models.length, first_date, last_date, tokensData(tokens)]
   })
   return html`<section aria-labelledby="authors">
 <h2 id="authors">Authors</h2>
-${table('Authors by tokens', { words: ['Author'], numbers: ['Models', 'First seen', 'Tokens, at least'] }, rows)}</section>
+${table('Authors by tokens', { words: ['Author'], numbers: ['Models', 'First seen', 'Last seen', 'Tokens, at least'] }, rows, ' authors')}</section>
 `
 }
 

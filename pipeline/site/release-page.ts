@@ -1,39 +1,40 @@
 import { CHECKSUMS_FILE } from '../base/checksums.ts'
-import { counted, formatChange, formatInteger, formatTokens } from '../base/numbers.ts'
+import { formatInteger } from '../base/numbers.ts'
 import { prose } from '../base/prose.ts'
-import { CHANGES_FILES, type ChangeRow, type TableChanges } from '../contract/change-log.ts'
+import type { TableChanges } from '../contract/change-log.ts'
+import { deriveCommand, historyQuery } from '../contract/history-table.ts'
 import { Html, html } from '../contract/html.ts'
-import { DATES_WITHDRAWN, type Manifest, type Resource, releasePath } from '../contract/manifest.ts'
-import { type RankingRow, sumTokens } from '../contract/ranking.ts'
+import {
+  DATASET_PATH,
+  type Manifest,
+  type ReleaseEntry,
+  type ReleaseName,
+  type Resource,
+  releasePath,
+} from '../contract/manifest.ts'
+import { HISTORY_FILES, HISTORY_PATHS } from '../contract/published-paths.ts'
+import type { RankingRow } from '../contract/ranking.ts'
 import { MANIFEST_FILE, QUALITY_FILE } from '../contract/release-files.ts'
-import type { PeriodTable } from '../contract/tables.ts'
-import type { UtcDate } from '../contract/utc-date.ts'
 import type { BandedQuality } from '../dataset/banded-quality.ts'
 import type { PublicQuality } from '../dataset/records.ts'
 import { renderBibtex } from '../release/documents/bibtex.ts'
 import { citationSentence } from '../release/documents/citation.ts'
 import { type DatasetDescription, describeDataset } from '../release/documents/describe.ts'
 import { isRuled } from '../release/documents/disclosure.ts'
-import { documentKind } from '../release/documents/document-kinds.ts'
+import { CITATION_FORMATS, documentKind } from '../release/documents/document-kinds.ts'
 import { FILE_KINDS } from '../release/documents/files.ts'
 import { countsInWords, inWords } from '../release/documents/record-counts.ts'
 import { schemaOrgDataset, toScriptJson } from '../release/documents/schema-org.ts'
 import type { TextFile } from '../release/stage.ts'
-import { changeBars } from './change-bar.ts'
 import { chartFile } from './chart.ts'
-import { citationLinks } from './citation-links.ts'
-import { fromHistory } from './dropped.ts'
-import { bytesElement, instantElement } from './elements.ts'
+import { bytesElement, commaSeparated, instantElement } from './elements.ts'
 import { renderPage, rootFrom } from './layout.ts'
-import { reasonSentences } from './reasons.ts'
 import { recentChart, recentDays } from './recent.ts'
+import { whatChanged } from './release-changes.ts'
 import { factList, table } from './table.ts'
 
 export const CHART_FILE = 'chart.svg'
 export const PAGE_FILE = 'index.html'
-
-const CHANGES_SHOWN = 10
-const DATES_SHOWN = 30
 
 /** `chart.svg` of a release: its last 90 days. */
 export function releaseChart(rows: readonly RankingRow[]): TextFile {
@@ -70,7 +71,7 @@ ${factList([
 </figure>
 <section aria-labelledby="files">
 <h2 id="files">Files</h2>
-${fileTable(manifest.files)}<p>To check them all: <code>sha256sum --check ${CHECKSUMS_FILE}</code>. <a href="${MANIFEST_FILE}">${MANIFEST_FILE}</a> has the same for
+${fileTable('Files of this release', manifest.files)}<p>To check them all: <code>sha256sum --check ${CHECKSUMS_FILE}</code>. <a href="${MANIFEST_FILE}">${MANIFEST_FILE}</a> has the same for
 programs, and <a href="${CHECKSUMS_FILE}">${CHECKSUMS_FILE}</a> its hash too.</p>
 <p>The files <code>rankings-*</code> of a release may be dropped once it is old. Then ${fromHistory(release, path)}</p>
 </section>
@@ -107,108 +108,16 @@ function disclosureOf(disclosure: DatasetDescription['disclosure']): Html {
 `
 }
 
-function fileTable(files: readonly Resource[]): Html {
+/** Files of a release, with links from the page that has them in `folder`. */
+export function fileTable(caption: string, files: readonly Resource[], folder = ''): Html {
   const rows = files.map(({ path, bytes, rows, sha256 }) => [
-    html`<a href="${path}">${path}</a>`,
+    html`<a href="${folder}${path}">${path}</a>`,
     prose(FILE_KINDS[path]?.title ?? documentKind(path)?.title ?? ''),
     html`<code class="hash">${sha256}</code>`,
     bytesElement(bytes),
     rows === undefined ? '' : formatInteger(rows),
   ])
-  return table('Files of this release', { words: ['File', 'What it is', 'SHA-256'], numbers: ['Size', 'Rows'] }, rows)
-}
-
-function whatChanged({ changes: stated }: Manifest, { rows, changes }: ReleaseFacts, root: string): Html {
-  if (stated.facts.includes(DATES_WITHDRAWN)) {
-    return html`<p>Dates were taken out of the dataset, and the releases that had them were withdrawn. All other rows are those that
-were published before.</p>\n`
-  }
-  if (stated.previous === null) return html`<p>This is the first release.</p>\n`
-  // Link to the changelog: the previous release may have no page or be withdrawn later.
-  const link = html`<a href="${root}changelog/${stated.previous.slice(0, 4)}.html">${stated.previous}</a>`
-  const { daily, weekly = [], monthly = [] } = changes
-  const ofPeriods = changedPeriods(weekly, monthly)
-  if (daily.length === 0) {
-    if (weekly.length + monthly.length === 0)
-      return html`<p>No row differs from release ${link}; what is said about them does.</p>\n`
-    return html`<p>No row of a day differs from release ${link}.${reasonSentences(stated)}</p>\n${ofPeriods}`
-  }
-  const count = (op: ChangeRow['op']) => counted(daily.filter((change) => change.op === op).length, 'row')
-  const dates = changedDates(rows, daily)
-  return html`<p>Against release ${link}: ${count('insert')} new, ${count('update')} with other tokens, ${count('delete')} gone, on
-${counted(dates.length, 'day')}.${reasonSentences(stated)} <a href="${CHANGES_FILES.daily}">${CHANGES_FILES.daily}</a> has each of them.</p>
-${ofPeriods}${dateTable(dates)}${biggest(daily, dates)}`
-}
-
-function changedPeriods(weekly: readonly ChangeRow[], monthly: readonly ChangeRow[]): Html {
-  if (weekly.length + monthly.length === 0) return html``
-  const rows = (table: PeriodTable, changes: readonly ChangeRow[]) =>
-    html`<a href="${CHANGES_FILES[table]}">${counted(changes.length, 'row')}</a>`
-  return html`<p>Of the weeks, ${rows('weekly', weekly)} ${weekly.length === 1 ? 'differs' : 'differ'}; of the months, ${rows('monthly', monthly)}.</p>\n`
-}
-
-interface ChangedDate {
-  date: UtcDate
-  rows_before: number
-  rows_after: number
-  before: bigint
-  after: bigint
-}
-
-function changedDates(rows: readonly RankingRow[], changes: readonly ChangeRow[]): ChangedDate[] {
-  const now = Map.groupBy(rows, ({ date }) => date)
-  return [...Map.groupBy(changes, ({ date }) => date)].map(([date, list]) => {
-    const own = now.get(date) ?? []
-    const after = sumTokens(own)
-    const more = list.reduce((sum, change) => sum + differenceOf(change), 0n)
-    const grown = list.filter(({ op }) => op === 'insert').length - list.filter(({ op }) => op === 'delete').length
-    return { date, rows_before: own.length - grown, rows_after: own.length, before: after - more, after }
-  })
-}
-
-function differenceOf({ tokens_before, tokens_after }: ChangeRow): bigint {
-  return BigInt(tokens_after) - BigInt(tokens_before)
-}
-
-function dateTable(dates: readonly ChangedDate[]): Html {
-  const shown = dates.toReversed().slice(0, DATES_SHOWN)
-  const barOf = changeBars(shown)
-  const rows = shown.map(({ date, rows_before, rows_after, before, after }) => [
-    date,
-    rows_before === 0 ? 'new' : rows_after === 0 ? 'gone' : 'changed',
-    formatInteger(rows_after),
-    rows_before === 0 ? '' : formatTokens(before),
-    formatTokens(after),
-    rows_before === 0 || before === 0n ? '' : formatChange(before, after),
-    barOf({ before, after }),
-  ])
-  const caption = rows.length < dates.length ? `The newest ${rows.length} days that differ` : 'Days that differ'
-  const numbers = ['Rows', 'Tokens before', 'Tokens now', 'Change', 'Drawn']
-  return table(caption, { words: ['Date', 'Status'], numbers }, rows)
-}
-
-/** Skips new days, where every row is a difference. */
-function biggest(changes: readonly ChangeRow[], dates: readonly ChangedDate[]): Html {
-  const fresh = new Set(dates.flatMap(({ date, rows_before }) => (rows_before === 0 ? [date] : [])))
-  const size = (change: ChangeRow) => {
-    const difference = differenceOf(change)
-    return difference < 0n ? -difference : difference
-  }
-  const largest = changes
-    .filter(({ date }) => !fresh.has(date))
-    .map((change) => ({ change, size: size(change) }))
-    .sort((a, b) => (a.size === b.size ? 0 : a.size > b.size ? -1 : 1))
-    .slice(0, CHANGES_SHOWN)
-  if (largest.length === 0) return html``
-  const tokens = (text: string) => (text === '' ? '' : formatInteger(BigInt(text)))
-  const rows = largest.map(({ change: { date, model_permaslug, tokens_before, tokens_after } }) => [
-    model_permaslug,
-    date,
-    tokens(tokens_before),
-    tokens(tokens_after),
-  ])
-  const columns = { words: ['Model', 'Day'], numbers: ['Tokens before', 'Tokens now'] }
-  return table('The largest changes of days that were published before', columns, rows)
+  return table(caption, { words: ['File', 'What it is', 'SHA-256'], numbers: ['Size', 'Rows'] }, rows)
 }
 
 function qualityOf(quality: PublicQuality | BandedQuality | undefined): Html {
@@ -242,4 +151,34 @@ function exactQuality({ records, warnings }: PublicQuality): Html {
       : html`<p>The checks warn:</p>\n<ul>\n${found}</ul>\n`
   }<p><a href="${QUALITY_FILE}">${QUALITY_FILE}</a> has the counts of each day.</p>
 `
+}
+
+/** Links to the citation of a release in each format that is among the files: early releases have fewer. */
+export function citationLinks(files: readonly string[]): Html {
+  const links = Object.entries(CITATION_FORMATS)
+    .filter(([, path]) => files.includes(path))
+    .map(([format, path]) => html`<a href="${path}">${format}</a>`)
+  return links.length === 0 ? html`` : html`<p>The citation as a file: ${commaSeparated(links)}.</p>\n`
+}
+
+/** How to read a release whose data files are gone, on the page at `path`. Ends a sentence. */
+export function fromHistory(release: ReleaseName, path: string): Html {
+  const history = html`<a href="${rootFrom(path)}${HISTORY_PATHS.parquet}">${HISTORY_FILES.parquet}</a>`
+  return html`${history} has its rows: in DuckDB <code>${historyQuery(release, 'daily')}</code> reads them, and
+<code>${deriveCommand(release)}</code> makes the files again.`
+}
+
+/** What a list of releases says of the dropped ones in it, newest first. */
+export function droppedNote(releases: readonly ReleaseEntry[], path: string): Html {
+  const newest = releases.find(({ dropped }) => dropped)
+  if (newest === undefined) return html``
+  return html`<p>The data files of dropped releases are gone; everything else of them is still there. For example,
+${newest.release}: ${fromHistory(newest.release, path)}</p>\n`
+}
+
+/** Links to the release page. A withdrawn one is struck out, a dropped one named as such. */
+export function releaseLink({ release, path, status, dropped }: ReleaseEntry, from: string): Html {
+  const link = html`<a href="${rootFrom(from)}${DATASET_PATH}/${path}${PAGE_FILE}">${release}</a>`
+  if (status === 'withdrawn') return html`<s>${link}</s>`
+  return dropped ? html`${link} (dropped)` : link
 }

@@ -1,9 +1,8 @@
 import { DOIS_PATH } from '../contract/published-paths.ts'
 import { apiPage } from './api-page.ts'
 import { renderAssets } from './assets.ts'
-import { authorPages } from './author-page.ts'
 import { type Bundle, entryTags } from './bundle.ts'
-import { changelogPages } from './changelog.ts'
+import { changelogPage } from './changelog.ts'
 import { codeSection } from './code.ts'
 import { coveragePages } from './coverage.ts'
 import { renderCrawlerFiles } from './crawlers.ts'
@@ -29,9 +28,8 @@ export function renderSite(facts: SiteFacts, bundle: Bundle): Page[] {
     ...leaderboardPages(facts),
     ...modelsPages(facts, tag),
     ...modelPages(facts),
-    ...authorPages(facts),
     ...coveragePages(facts),
-    ...changelogPages(facts),
+    changelogPage(facts),
     listingPage(facts),
     apiPage(facts),
   ]

@@ -3,25 +3,28 @@ import { scrollable, withDates } from './elements.ts'
 
 export type Cell = Html | string | number
 
-/** A table that scrolls by itself on narrow screens, also by keyboard. First cells are headings, numbers come last. */
-export function table(
-  caption: string,
-  { words, numbers = [] }: { words: readonly string[]; numbers?: readonly string[] },
-  rows: readonly (readonly Cell[])[],
-): Html {
+interface Columns {
+  words: readonly string[]
+  /** They stand at the right. */
+  numbers?: readonly string[]
+  /** Which cell of a row is its heading. */
+  head?: number
+}
+
+/** A table that scrolls by itself on narrow screens, also by keyboard. */
+export function table(caption: string, columns: Columns, rows: readonly (readonly Cell[])[], kind = ''): Html {
+  const { words, numbers = [], head = 0 } = columns
   const heads = [...words, ...numbers].map((name) => html`<th scope="col">${name}</th>`)
-  const content = html`<table class="words-${words.length}">
+  const cell = (content: Cell, at: number) =>
+    at === head ? html`<th scope="row">${content}</th>` : html`<td>${content}</td>`
+  const content = html`<table class="words-${words.length}${kind}">
 <caption>${withDates(caption)}</caption>
 <thead><tr>${heads}</tr></thead>
 <tbody>
-${rows.map(row)}</tbody>
+${rows.map((cells) => html`<tr>${cells.map(cell)}</tr>\n`)}</tbody>
 </table>
 `
   return scrollable(caption, content)
-}
-
-function row([head = '', ...cells]: readonly Cell[]): Html {
-  return html`<tr><th scope="row">${head}</th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>\n`
 }
 
 export type Fact = readonly [name: string, value: Cell, note?: Cell | undefined]

@@ -14,8 +14,7 @@ import { dateElement, instantElement } from './elements.ts'
 import type { SiteFacts } from './facts.ts'
 import { type Page, renderPage, rootFrom } from './layout.ts'
 import { NOT_INDEXED } from './not-found.ts'
-import { releaseLink } from './release-link.ts'
-import { PAGE_FILE } from './release-page.ts'
+import { PAGE_FILE, releaseLink } from './release-page.ts'
 import { factList, table } from './table.ts'
 
 /** A page in place of each withdrawn release: why it was withdrawn, and what to use now. */
@@ -29,7 +28,7 @@ function tombstonePage(facts: SiteFacts, entry: ReleaseEntry, { withdrawn_at, re
   const { release, as_of } = entry
   const path = `${releasePath(release)}/${PAGE_FILE}`
   const root = rootFrom(path)
-  const main = html`<p class="trail"><a href="${root}changelog.html">Changelog</a></p>
+  const main = html`<p><a href="${root}changelog.html">Changelog</a></p>
 <h1>Release ${release} was withdrawn</h1>
 <p>Its files are no longer published, and they will not come back. Please do not use copies of them.</p>
 ${factList([

@@ -1,20 +1,33 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Argument, Command, InvalidArgumentError } from '@commander-js/extra-typings'
 import { describeMachine } from '../support/machine.ts'
 import { replaceBetweenMarks } from '../support/page.ts'
-import { scale } from './build.ts'
-import { compare, type Suite } from './comparison.ts'
-import { type Curve, measureCurve } from './curve.ts'
-import { draw, picturesOf } from './pictures.ts'
-import { reportText } from './report.ts'
-import { type Circumstances, merged, readReports, type SuiteReport, titleOf, writeReports } from './results.ts'
+import { explorer } from './explorer.ts'
+import { compare, measureCurve, type Suite } from './measure.ts'
+import { scale } from './records.ts'
+import {
+  type Circumstances,
+  merged,
+  readReports,
+  reportText,
+  type SuiteReport,
+  titleOf,
+  writeReports,
+} from './report.ts'
+import { server } from './server.ts'
+import { day, files, memory, pipeline, scaling } from './suites.ts'
 
-const SUITES = ['pipeline', 'day', 'memory', 'files', 'server', 'explorer', 'scaling']
+/** In the order of the page. Each is opened with a folder of its own. */
+const SUITES: Readonly<Record<string, (folder: string) => Promise<Suite>>> = {
+  ...{ pipeline, day, memory, files },
+  ...{ server, explorer, scaling },
+}
+const NAMES = Object.keys(SUITES)
 
-const DOCS = join(import.meta.dirname, '../../docs')
-const PAGE = join(DOCS, 'performance.md')
-const KEPT = join(DOCS, 'evidence/performance.json')
+const PAGE = join(import.meta.dirname, '../../docs/performance.md')
+const KEPT = join(import.meta.dirname, '../../docs/evidence/performance.json')
 
 interface Options {
   rounds: number
@@ -23,17 +36,15 @@ interface Options {
   write?: true
 }
 
-type OpenedSuite = Suite & { curves?: Curve[] }
-
 /** `make bench`: runs suites and prints their tables; `--write` puts them into docs/performance.md. */
 const program = new Command('bench')
-  .description('measure Tokenboard against bare DuckDB, nginx and others; docs/performance.md says how to read it')
-  .addArgument(new Argument('[suite...]', 'what to measure: everything unless some are named').choices(SUITES))
+  .description('measure Tokenboard against bare DuckDB, bare Node and others; docs/performance.md says how to read it')
+  .addArgument(new Argument('[suite...]', 'what to measure: everything unless some are named').choices(NAMES))
   .option('--rounds <number>', 'how often each is measured', readRounds, 5)
   .option('--only <text>', 'measure only what has this text in its name', '')
   .option('--json <file>', 'write all that was measured, and on which machine, into a file')
-  .option('--write', 'put tables and pictures into docs/performance.md')
-  .action((names, options: Options) => run(names.length > 0 ? names : SUITES, options))
+  .option('--write', 'put the tables into docs/performance.md')
+  .action((names, options: Options) => run(names.length > 0 ? names : NAMES, options))
 
 function readRounds(text: string): number {
   if (!/^[1-9]\d{0,3}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 to 9999.')
@@ -47,13 +58,17 @@ async function run(names: readonly string[], options: Options): Promise<void> {
   const reports: SuiteReport[] = []
   const known: string[] = []
   for (const name of names) {
-    const { openSuite }: { openSuite: () => Promise<OpenedSuite> } = await import(`./${name}/suite.ts`)
-    const suite = await openSuite()
-    const report = await runSuite(name, suite, machine, options)
-    known.push(...suite.comparisons.map(titleOf), ...(suite.curves ?? []).map((curve) => curve.name))
-    if (report.results.length + report.curves.length > 0) process.stdout.write(`${reportText(report)}\n\n`)
-    reports.push(report)
-    if (write) await keep(report, suite)
+    const folder = await mkdtemp(join(tmpdir(), 'tokenboard-bench-'))
+    try {
+      const suite = (await SUITES[name]?.(folder)) ?? {}
+      const report = await runSuite(name, suite, machine, options)
+      known.push(...(suite.comparisons ?? []).map(titleOf), ...(suite.curves ?? []).map((curve) => curve.name))
+      if (report.results.length + report.curves.length > 0) process.stdout.write(`${reportText(report)}\n\n`)
+      reports.push(report)
+      if (write) await keep(report, suite)
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   }
   if (reports.every(({ results, curves }) => results.length + curves.length === 0)) {
     program.error(`nothing has ${JSON.stringify(only)} in its name; there are\n  ${known.join('\n  ')}`)
@@ -62,28 +77,25 @@ async function run(names: readonly string[], options: Options): Promise<void> {
 }
 
 /** Puts what a suite found beside what was kept of earlier runs, and both into the page. */
-async function keep(report: SuiteReport, suite: OpenedSuite): Promise<void> {
+async function keep(report: SuiteReport, suite: Suite): Promise<void> {
   const kept = await readReports(KEPT)
   const earlier = kept.find((other) => other.suite === report.suite)
   const both = merged(earlier, report, suite)
-  const all = SUITES.flatMap((name) => [...kept, both].findLast((other) => other.suite === name) ?? [])
+  const all = NAMES.flatMap((name) => [...kept, both].findLast((other) => other.suite === name) ?? [])
   await writeReports(KEPT, all)
-  const pictures = picturesOf(both.curves)
-  for (const picture of pictures) await writeFile(join(DOCS, `images/${picture.id}.svg`), draw(picture))
-  const links = pictures.map(({ id, title }) => `![${title}; the table has its numbers](images/${id}.svg)\n\n`)
-  await replaceBetweenMarks(PAGE, `bench ${report.suite}`, () => `\n${links.join('')}${reportText(both)}\n`)
+  await replaceBetweenMarks(PAGE, `bench ${report.suite}`, () => `\n${reportText(both)}\n`)
 }
 
 async function runSuite(
   name: string,
-  suite: OpenedSuite,
+  suite: Suite,
   machine: Circumstances,
   { rounds, only }: Options,
 ): Promise<SuiteReport> {
-  const report: SuiteReport = { suite: name, results: [], curves: [], skipped: suite.skipped }
+  const report: SuiteReport = { suite: name, results: [], curves: [], skipped: suite.skipped ?? [] }
   const isAsked = (title: string) => title.includes(only)
   try {
-    for (const comparison of suite.comparisons.filter((candidate) => isAsked(titleOf(candidate)))) {
+    for (const comparison of (suite.comparisons ?? []).filter((candidate) => isAsked(titleOf(candidate)))) {
       process.stderr.write(`${titleOf(comparison)} …\n`)
       report.results.push({ ...(await compare(comparison, rounds)), measured: machine })
     }
@@ -92,7 +104,7 @@ async function runSuite(
       report.curves.push({ ...(await measureCurve(curve, rounds)), measured: machine })
     }
   } finally {
-    await suite.close()
+    await suite.close?.()
   }
   return report
 }

@@ -1,16 +1,17 @@
 /** Builds of the whole program on made-up usage. */
-import { rm } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { addDays, DATASET_START } from '../../pipeline/contract/utc-date.ts'
 import { writePublisher } from '../support/publisher.ts'
-import type { Measured } from './comparison.ts'
+import type { Measured } from './measure.ts'
 import { runNode } from './process.ts'
-import { type RawFiles, rawFiles } from './records.ts'
+import { type RawFiles, rawFiles, writeDay, writeSources } from './records.ts'
 
 /** As in the Makefile. */
 const BUILD_FLAGS = ['--max-semi-space-size=4']
 export const CLI = join(import.meta.dirname, '../../pipeline/cli.ts')
-export const BASELINE = join(import.meta.dirname, 'pipeline/baseline.ts')
+export const BASELINE = join(import.meta.dirname, 'baseline.ts')
 
 interface BuildSettings {
   /** Whether everything that an earlier build left is deleted first. */
@@ -53,28 +54,29 @@ export async function rawFolder(raw: RawFiles): Promise<string> {
   return join(await rawFiles(raw), 'raw')
 }
 
-/** The share of the sizes that a suite measures: BENCH_SCALE, by default all. */
-export function scale(): number {
-  const { BENCH_SCALE = '1' } = process.env
-  const share = Number(BENCH_SCALE)
-  if (!(share > 0 && share <= 1)) throw new Error('BENCH_SCALE must be above 0 and at most 1')
-  return share
-}
-
-/** Builds under a rule publish nothing for fewer days. */
-export const LEAST_DAYS = 4
-
-/** A share of the records: of the days, and of those of each day where few days are left. */
-export function scaled(raw: RawFiles): RawFiles {
-  const days = Math.max(LEAST_DAYS, Math.round(raw.days * scale()))
-  return { ...raw, days, recordsPerDay: Math.max(20, Math.round((raw.days * raw.recordsPerDay * scale()) / days)) }
-}
-
-/** Such as `20.0 M records in 140 files`. */
-export function describeSize({ days, recordsPerDay }: RawFiles): string {
-  return `${millions((days * recordsPerDay) / 1e6)} M records in ${days} files`
-}
-
-function millions(value: number): string {
-  return value < 0.1 ? value.toPrecision(1) : value.toFixed(1)
+/** A dataset in `folder` that is built once, and then grows by a day with each build. */
+export function growingDataset(raw: RawFiles, folder: string) {
+  const files = join(folder, 'raw')
+  const buildAll = async (hour = 1): Promise<Measured> => {
+    const days = (await readdir(files)).length
+    return build(folder, join(folder, 'built'), days, { isFresh: false, hour })
+  }
+  const prepare = async () => {
+    await cp(await rawFolder(raw), files, { recursive: true })
+    await writeSources(folder)
+    await buildAll()
+  }
+  const buildNewDay = async () => {
+    if (!existsSync(files)) await prepare()
+    await writeDay(files, (await readdir(files)).length, raw)
+    return buildAll()
+  }
+  return {
+    buildNewDay,
+    /** Without any change, an hour after the last new day was built. */
+    buildAgain: async () => {
+      if (!existsSync(files)) await buildNewDay()
+      return buildAll(2)
+    },
+  }
 }

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import type { Measured } from './comparison.ts'
-import { peakMiB } from './proc.ts'
+import type { Measured } from './measure.ts'
 
 const LOOK_EVERY_MS = 20
 
@@ -57,4 +57,31 @@ function cpuSecondsOf(noted: string): number {
   const [user, system] = times.slice(-2)
   if (times.length !== 4 || user === undefined || system === undefined) throw new Error(`no times in ${noted}`)
   return user + system
+}
+
+const TICKS_PER_SECOND = 100
+
+/** CPU seconds that a process has used so far, with its threads; 0 where it has ended. */
+export function cpuSeconds(pid: number | undefined): number {
+  const stat = read(pid, 'stat')
+  // The name of the program, in brackets, may contain spaces. User and system time are the 12th and 13th field after it.
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+  return (Number(user) + Number(system)) / TICKS_PER_SECOND
+}
+
+/** The peak of a process's memory in MiB; 0 where it has ended. */
+function peakMiB(pid: number | undefined): number {
+  return Number(/^VmHWM:\s+(\d+) kB/m.exec(read(pid, 'status'))?.[1] ?? 0) / 1024
+}
+
+/** What Linux says of a process, in files of it. */
+function read(pid: number | undefined, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8')
+  } catch {
+    return ''
+  }
 }

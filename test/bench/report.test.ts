@@ -1,9 +1,6 @@
-import { describe, expect, it } from 'vitest'
-import { type Comparison, compare, type Result, verdictOf } from './comparison.ts'
-import { measureCurve, straightLine } from './curve.ts'
-import { draw } from './pictures.ts'
-import { reportText } from './report.ts'
-import { merged } from './results.ts'
+import { expect, it } from 'vitest'
+import { type Comparison, compare, measureCurve, type Result, straightLine, verdictOf } from './measure.ts'
+import { merged, reportText } from './report.ts'
 
 const MACHINE = { cpu: 'a test', commit: 'abc' }
 
@@ -20,93 +17,68 @@ const SLOPE: Comparison = {
   baselineName: 'bare',
 }
 
-describe('a comparison', () => {
-  it('has medians of all rounds but the first, and the ratio of each', async () => {
-    const result = await compare(SLOPE, 3)
-    expect(result.ours).toEqual({ median: 4, min: 3, max: 9 })
-    expect(result.baseline).toEqual({ median: 2, min: 2, max: 3 })
-    expect(result.ratio).toEqual({ median: 2, min: 1.5, max: 3 })
-    expect(verdictOf(result)).toBe('yes')
-  })
-
-  it('may have no baseline, and a bar of its own value', async () => {
-    const alone = { name: 'alone', unit: 's', higherIsBetter: false, barOf: 'value' as const, required: 5, goal: 4 }
-    const result = await compare({ ...alone, ours: giving(9, 4) }, 1)
-    expect(result.ratio).toBeUndefined()
-    expect(verdictOf(result)).toBe('goal')
-  })
-
-  it.each([
-    ['ratio', {}, 'yes'],
-    ['value', { barOf: 'value' }, 'no'],
-    ['a rate', { higherIsBetter: true, required: 2.1 }, 'no'],
-    ['a goal', { goal: 2 }, 'goal'],
-    ['a limit', { exceeded: ['peak_mib is 900, at most 512'] }, 'no'],
-  ] as const)('is judged by %s', (_, changed, verdict) => {
-    const two = { median: 2, min: 2, max: 2 }
-    const result: Result = {
-      ...{ name: 'x', unit: 's', higherIsBetter: false, required: 2, goal: 1.5, rounds: 1 },
-      ...{ ours: { median: 3, min: 3, max: 3 }, ratio: two, exceeded: [], details: {}, baselineDetails: {}, facts: {} },
-    }
-    expect(verdictOf({ ...result, ...changed, exceeded: [...('exceeded' in changed ? changed.exceeded : [])] })).toBe(
-      verdict,
-    )
-  })
+it('a comparison has medians of all rounds but the first, and the ratio of each, where there is a baseline', async () => {
+  const result = await compare(SLOPE, 3)
+  expect(result.ours).toEqual({ median: 4, min: 3, max: 9 })
+  expect(result.baseline).toEqual({ median: 2, min: 2, max: 3 })
+  expect(result.ratio).toEqual({ median: 2, min: 1.5, max: 3 })
+  const { baseline: _none, ...alone } = SLOPE
+  expect((await compare({ ...alone, ours: giving(9, 4) }, 1)).ratio).toBeUndefined()
 })
 
-describe('a report', () => {
-  it('shows the bar, the verdict and what was measured beside it', async () => {
-    const result = {
-      ...(await compare({ ...SLOPE, ours: giving(9, 1), baseline: giving(9, 2) }, 1)),
-      measured: MACHINE,
-    }
-    const report = { suite: 'day', results: [result], curves: [], skipped: ['nothing: no reason'] }
-    expect(reportText(report)).toBe(`| what | Tokenboard | compared with | ratio | bar | met | beside it |
+it.each([
+  ['ratio', {}, 'yes'],
+  ['value', { barOf: 'value' }, 'no'],
+  ['a rate', { higherIsBetter: true, required: 2.1 }, 'no'],
+  ['a goal', { goal: 2 }, 'goal'],
+  ['a limit', { exceeded: ['peak_mib is 900, at most 512'] }, 'no'],
+] as const)('a comparison is judged by %s', (_, changed, verdict) => {
+  const [two, three] = [2, 3].map((value) => ({ median: value, min: value, max: value }))
+  const result = {
+    ...{ name: 'x', unit: 's', higherIsBetter: false, required: 2, goal: 1.5, rounds: 1, ours: three, ratio: two },
+    ...{ exceeded: [], details: {}, baselineDetails: {}, facts: {} },
+  }
+  expect(verdictOf({ ...result, ...changed } as unknown as Result)).toBe(verdict)
+})
+
+const resultOf = async (name: string, measured: Record<string, string | number> = MACHINE) => {
+  const measuring = { ...SLOPE, name, ours: giving(9, 1), baseline: giving(9, 2) }
+  return { ...(await compare(measuring, 1)), measured }
+}
+
+it('a report shows the bar, the verdict and what was measured beside it', async () => {
+  const report = { suite: 'day', results: [await resultOf('slope')], curves: [], skipped: ['nothing: no reason'] }
+  expect(reportText(report)).toBe(`| what | Tokenboard | compared with | ratio | bar | met | beside it |
 | --- | --- | --- | --- | --- | --- | --- |
 | slope | **1.00** ms of CPU | bare: 2.00 | 0.500 | ratio ≤ 2, goal 1 | goal | 100 / 100 MiB |
 
 Not measured here: nothing: no reason
 
 Measured on: cpu a test, commit abc. 1 round.`)
-    const scaled = { ...report, results: [{ ...result, measured: { ...MACHINE, scale: 0.1 } }] }
-    expect(reportText(scaled)).toContain('| ratio ≤ 2, goal 1 |  | 100')
-  })
-
-  it('keeps earlier rows of comparisons that are still there, in the order of the suite', async () => {
-    const named = async (name: string, commit: string) => {
-      const result = await compare({ ...SLOPE, name, ours: giving(1, 1), baseline: giving(1, 1) }, 1)
-      return { ...result, measured: { commit } }
-    }
-    const report = (...results: Awaited<ReturnType<typeof named>>[]) => ({
-      suite: 'day',
-      results,
-      curves: [],
-      skipped: [],
-    })
-    const earlier = report(await named('b', 'old'), await named('gone', 'old'), await named('a', 'old'))
-    const both = merged(earlier, report(await named('b', 'new')), {
-      comparisons: ['a', 'b', 'never measured'].map((name) => ({ ...SLOPE, name })),
-    })
-    expect(both.results.map(({ name, measured: { commit } }) => `${name} ${commit}`)).toEqual(['a old', 'b new'])
-  })
+  const scaled = { ...report, results: [await resultOf('slope', { ...MACHINE, scale: 0.1 })] }
+  expect(reportText(scaled)).toContain('| ratio ≤ 2, goal 1 |  | 100')
 })
 
-describe('a curve', () => {
-  it('has the straight line through the medians', async () => {
-    const line = { name: 'builds', measure: async (size: number) => ({ value: 3 + 0.5 * size }) }
-    const measured = await measureCurve(
-      { name: 'records', size: 'million records', oneOfSize: 'million records', sizes: [1, 5, 20], lines: [line] },
-      2,
-    )
-    const [{ intercept, slope, points } = { intercept: 0, slope: 0, points: [] }] = measured.lines
-    expect([intercept, slope].map((value) => value.toFixed(6))).toEqual(['3.000000', '0.500000'])
-    expect(points.map(({ seconds }) => seconds.median)).toEqual([3.5, 5.5, 13])
-    expect(straightLine(points)).toEqual({ intercept, slope })
-    const svg = draw({ id: 'picture', title: 'CPU < time', curves: [measured] })
-    expect(svg).toContain(
-      '<desc id="picture-desc">Straight lines through the medians. builds: 3.00 s, and 500 ms for each million records.',
-    )
-    expect(svg).toContain('CPU &lt; time')
-    expect(svg).not.toContain('=&quot;')
-  })
+it('a report keeps earlier rows of comparisons that are still there, in the order of the suite', async () => {
+  const report = async (commit: string, ...names: string[]) => {
+    const results = await Promise.all(names.map((name) => resultOf(name, { commit })))
+    return { suite: 'day', results, curves: [], skipped: [] }
+  }
+  const comparisons = ['a', 'b', 'never measured'].map((name) => ({ ...SLOPE, name }))
+  const both = merged(await report('old', 'b', 'gone', 'a'), await report('new', 'b'), { comparisons })
+  expect(both.results.map(({ name, measured: { commit } }) => `${name} ${commit}`)).toEqual(['a old', 'b new'])
+})
+
+it('a curve has the straight line through the medians', async () => {
+  const lines = [{ name: 'builds', measure: async (size: number) => ({ value: 3 + 0.5 * size }) }]
+  const curve = { name: 'records', oneOfSize: 'million records', sizes: [1, 5, 20], lines }
+  const measured = await measureCurve(curve, 2)
+  const points = measured.lines[0]?.points ?? []
+  expect(points.map(({ seconds }) => seconds.median)).toEqual([3.5, 5.5, 13])
+  const { intercept, slope } = straightLine(points)
+  expect([intercept, slope].map((value) => value.toFixed(6))).toEqual(['3.000000', '0.500000'])
+  const report = { suite: 'scaling', results: [], curves: [{ ...measured, measured: MACHINE }], skipped: [] }
+  expect(reportText(report)).toContain(
+    '| records | builds | 1: 3.50 · 5: 5.50 · 20: 13.0 | 3.00 s, and 500 ms for each',
+  )
 })

@@ -1,10 +1,65 @@
-/** What was measured, as Markdown. */
+/** What was measured: kept in a file, so that each row can be measured at its own time, and as Markdown. */
+import { readFile, writeFile } from 'node:fs/promises'
 import { counted } from '../../pipeline/base/numbers.ts'
 import { measuredOn } from '../support/machine.ts'
-import { verdictOf } from './comparison.ts'
-import type { MeasuredLine } from './curve.ts'
-import type { KeptCurve, MeasuredResult, SuiteReport } from './results.ts'
-import { digits, showSpread } from './spread.ts'
+import {
+  digits,
+  type MeasuredCurve,
+  type MeasuredLine,
+  type Result,
+  type Suite,
+  showSpread,
+  verdictOf,
+} from './measure.ts'
+
+/** On which machine and commit something was measured, and when. */
+export type Circumstances = Record<string, string | number>
+
+export interface MeasuredResult extends Result {
+  measured: Circumstances
+}
+
+export interface KeptCurve extends MeasuredCurve {
+  measured: Circumstances
+}
+
+/** What a suite found, this time or earlier. */
+export interface SuiteReport {
+  suite: string
+  results: MeasuredResult[]
+  curves: KeptCurve[]
+  /** What cannot be measured, and why. */
+  skipped: string[]
+}
+
+/** What tells two comparisons of a suite apart. */
+export function titleOf({ name, baselineName }: Pick<Result, 'name' | 'baselineName'>): string {
+  return baselineName === undefined ? name : `${name}, against ${baselineName}`
+}
+
+/** Results of earlier runs beside new ones, in the order of the suite. What the suite no longer has is dropped. */
+export function merged(
+  earlier: SuiteReport | undefined,
+  report: SuiteReport,
+  { comparisons = [], curves = [] }: Suite,
+): SuiteReport {
+  const results = new Map([...(earlier?.results ?? []), ...report.results].map((result) => [titleOf(result), result]))
+  const drawn = new Map([...(earlier?.curves ?? []), ...report.curves].map((curve) => [curve.name, curve]))
+  return {
+    ...report,
+    results: comparisons.flatMap((comparison) => results.get(titleOf(comparison)) ?? []),
+    curves: curves.flatMap(({ name }) => drawn.get(name) ?? []),
+  }
+}
+
+/** The reports of all suites, as they were kept. */
+export async function readReports(path: string): Promise<SuiteReport[]> {
+  return JSON.parse(await readFile(path, 'utf8')).suites
+}
+
+export async function writeReports(path: string, suites: readonly SuiteReport[]): Promise<void> {
+  await writeFile(path, `${JSON.stringify({ suites }, null, 2)}\n`)
+}
 
 const HEAD = ['what', 'Tokenboard', 'compared with', 'ratio', 'bar', 'met', 'beside it']
 
@@ -76,7 +131,7 @@ function pointsText({ points }: MeasuredLine): string {
 }
 
 /** Such as `0.9 s and 52 ms for each million records`. */
-export function lineText({ intercept, slope }: Pick<MeasuredLine, 'intercept' | 'slope'>, oneOfSize: string): string {
+function lineText({ intercept, slope }: Pick<MeasuredLine, 'intercept' | 'slope'>, oneOfSize: string): string {
   return `${digits(intercept)} s, and ${digits(slope * 1000)} ms for each ${oneOfSize}`
 }
 

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { build } from '../bench/build.ts'
-import { datasetteWindow, findPeers, type Peers, SUMMING, serveDatasette } from '../bench/peers/peers.ts'
-import { CSV, NDJSON, PARQUET, WITH_IDS } from '../bench/pipeline/suite.ts'
+import { findPeers, type Peers, SUMMING } from '../bench/peers/peers.ts'
 import { runNode } from '../bench/process.ts'
-import { type RawFiles, writeDay, writeSources } from '../bench/records.ts'
+import { CSV, NDJSON, PARQUET, type RawFiles, WITH_IDS, writeDay, writeSources } from '../bench/records.ts'
 import { skipLoudly } from '../system/hosting.ts'
 import { runTool } from './tools.ts'
 
@@ -25,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Builds from small raw files; the tokens of each date and model. */
-async function built(raw: RawFiles, name: string): Promise<{ files: string; rankings: string; sums: string[] }> {
+async function built(raw: RawFiles, name: string): Promise<{ files: string; sums: string[] }> {
   const into = join(folder, name)
   const files = join(into, 'raw')
   await mkdir(files, { recursive: true })
@@ -33,7 +32,7 @@ async function built(raw: RawFiles, name: string): Promise<{ files: string; rank
   await writeSources(into)
   await build(into, join(into, 'built'), raw.days)
   const rankings = join(into, 'built/public/datasets/rankings-daily/v1/latest/rankings-daily.csv')
-  return { files, rankings, sums: tokensOf(await readFile(rankings, 'utf8')) }
+  return { files, sums: tokensOf(await readFile(rankings, 'utf8')) }
 }
 
 /** Lines such as `2025-01-01,author/model-0,123` of a CSV without commas in its values. */
@@ -47,7 +46,7 @@ describe.for([PARQUET, CSV, NDJSON].map((raw): RawFiles => ({ ...raw, ...SMALL }
     const { files, sums } = await built(raw, raw.format)
     expect(sums).toHaveLength(SMALL.days * SMALL.models)
     const out = join(folder, `${raw.format}.csv`)
-    await runNode([join(BENCH, 'pipeline/baseline.ts'), raw.format, files, out])
+    await runNode([join(BENCH, 'baseline.ts'), raw.format, files, out])
     expect(tokensOf(await readFile(out, 'utf8'))).toEqual(sums)
     if ('reason' in peers) return skipLoudly(context.skip, peers.reason)
     for (const { script } of SUMMING.filter(({ formats }) => formats.includes(raw.format))) {
@@ -60,20 +59,6 @@ describe.for([PARQUET, CSV, NDJSON].map((raw): RawFiles => ({ ...raw, ...SMALL }
 it('bare DuckDB without repeated ids has the sums of a build', async () => {
   const { files, sums } = await built({ ...WITH_IDS, ...SMALL }, 'ids')
   const out = join(folder, 'ids.csv')
-  await runNode([join(BENCH, 'pipeline/baseline.ts'), 'surplus', files, out])
+  await runNode([join(BENCH, 'baseline.ts'), 'surplus', files, out])
   expect(tokensOf(await readFile(out, 'utf8'))).toEqual(sums)
-})
-
-it('Datasette serves the rows of a release', async (context) => {
-  if ('reason' in peers) return skipLoudly(context.skip, peers.reason)
-  const { rankings, sums } = await built({ ...CSV, ...SMALL }, 'served')
-  const server = await serveDatasette(peers.python, rankings, folder)
-  try {
-    const window = await fetch(server.url + datasetteWindow('2025-01-02', '2025-01-03'))
-    const { rows } = (await window.json()) as { rows: Record<string, unknown>[] }
-    const served = rows.map(({ date, model_permaslug, total_tokens }) => [date, model_permaslug, total_tokens].join())
-    expect(served.sort()).toEqual(sums.filter((line) => /^2025-01-0[23]/.test(line)))
-  } finally {
-    await server.kill()
-  }
 })

@@ -1,47 +1,36 @@
 import { describe, expect, it } from 'vitest'
-import { contentOf } from '../../pipeline/site/chart/content.ts'
-import { type Chart, chartFigure, chartFile } from '../../pipeline/site/chart.ts'
+import { contentOf } from '../../pipeline/site/chart/scene.ts'
+import { chartFigure, chartFile } from '../../pipeline/site/chart.ts'
 import { recentChart, recentDays } from '../../pipeline/site/recent.ts'
 import { manyRows } from '../support/rows.ts'
 import { rowsFrom } from './chart/rows.ts'
 
 const HOSTILE = `</title><script>alert("1")</script>'&`
 
-function chartOf(text: string, more: Partial<Chart> = {}): Chart {
-  const rows = rowsFrom(text)
-  const window = { from: rows[0]?.date ?? '', to: rows.at(-1)?.date ?? '' }
-  const options = { window, grain: 'day', form: 'stacked', measure: 'tokens', rest: 'joined', order: [] } as const
-  return { id: 'c', title: 'A title', description: 'A description', content: contentOf(rows, options), ...more }
-}
+const CONTENT = contentOf(rowsFrom('2026-01-01 acme/a 5\n2026-01-01 b 4\n2026-01-02 b 1'), {
+  ...{ window: { from: '2026-01-01', to: '2026-01-02' }, grain: 'day', form: 'stacked', measure: 'tokens' },
+  ...{ rest: 'joined', order: [] },
+})
 
-describe('a chart on a page', () => {
-  const { text } = chartFigure(chartOf('2026-01-01 acme/a 5\n2026-01-01 b 4\n2026-01-02 b 1'))
+it('a chart on a page has a drawing for wide screens and one for phones, with one name, and lists its series', () => {
+  const { text } = chartFigure({ id: 'c', title: 'A title', description: 'A description', content: CONTENT })
+  expect([...text.matchAll(/<svg class="(\w+)"/g)].map(([, kind]) => kind)).toEqual(['wide', 'narrow'])
+  expect(text.match(/aria-labelledby="c-title c-desc"/g)).toHaveLength(2)
+  for (const id of ['c-title', 'c-desc']) expect(text.match(new RegExp(`id="${id}"`, 'g'))).toHaveLength(1)
+  const listed = [...text.matchAll(/<li class="(\w+)"><span>([^<]*)</g)].map(([, paint, name]) => [paint, name])
+  expect(listed).toEqual([
+    ['s1', 'b'],
+    ['s0', 'acme/a'],
+  ])
+  expect(text).toContain('<ul class="legend spare">')
+})
 
-  it('has a drawing for wide screens and one for phones, with one name', () => {
-    expect([...text.matchAll(/<svg class="(\w+)"/g)].map(([, kind]) => kind)).toEqual(['wide', 'narrow'])
-    expect(text.match(/aria-labelledby="c-title c-desc"/g)).toHaveLength(2)
-    for (const id of ['c-title', 'c-desc']) expect(text.match(new RegExp(`id="${id}"`, 'g'))).toHaveLength(1)
-  })
-
-  it('lists its series from the top down, spared where the drawing names them', () => {
-    expect([...text.matchAll(/<li class="(\w+)"><span>([^<]*)</g)].map(([, paint, name]) => [paint, name])).toEqual([
-      ['s1', 'b'],
-      ['s0', 'acme/a'],
-    ])
-    expect(text).toContain('<ul class="legend spare">')
-  })
-
-  it('says below it what is provisional', () => {
-    const content = recentDays(manyRows(10, 3), { provisionalFrom: '2026-11-18' })
-    const { text: figure } = chartFigure(recentChart(content, 'r'))
-    expect(figure).toContain('provisional from 2026-11-18 on: numbers may still change')
-    expect(figure).toContain('class="sample hatched"')
-  })
-
-  it('gives the same bytes for the same rows', () => {
-    const chart = () => chartFigure(recentChart(recentDays(manyRows(90, 30)), 'c')).text
-    expect(chart()).toBe(chart())
-  })
+it('a chart on a page says below it what is provisional, and is the same bytes for the same rows', () => {
+  const figure = () =>
+    chartFigure(recentChart(recentDays(manyRows(90, 30), { provisionalFrom: '2026-11-18' }), 'r')).text
+  expect(figure()).toContain('provisional from 2026-11-18 on: numbers may still change')
+  expect(figure()).toContain('class="sample hatched"')
+  expect(figure()).toBe(figure())
 })
 
 describe('a chart as a file', () => {
@@ -51,13 +40,11 @@ describe('a chart as a file', () => {
     const svg = chartFile({ ...chart, title: 'With\u0000 controls\u001b' }, ['Source: Example, CC BY 4.0'])
     expect(svg).toMatch(/^<svg xmlns="http:\/\/www\.w3\.org\/2000\/svg" width="960"/)
     expect(svg).toContain('fill="#fcfcfa"')
-    expect(svg).toContain('>With controls</text>')
-    expect(svg).toContain('>Source: Example, CC BY 4.0</text>')
+    for (const text of ['With controls', 'Source: Example, CC BY 4.0']) expect(svg).toContain(`>${text}</text>`)
     expect(svg).toContain('>provisional from 2026-11-18 on: numbers may still change</text>')
     expect(svg).not.toMatch(/<ul|<div|var\(|class=/)
     const opened = [...svg.matchAll(/<([a-z]+)(?:\s[^>]*[^/])?>/g)].map(([, name]) => name).toSorted()
-    const closed = [...svg.matchAll(/<\/([a-z]+)>/g)].map(([, name]) => name).toSorted()
-    expect(opened).toEqual(closed)
+    expect(opened).toEqual([...svg.matchAll(/<\/([a-z]+)>/g)].map(([, name]) => name).toSorted())
   })
 
   it('breaks a long title and a long source into lines that fit', () => {
@@ -67,14 +54,8 @@ describe('a chart as a file', () => {
 })
 
 it('every kind of chart escapes names, title and description', () => {
-  const content = chartOf('2026-01-01 a 1\n2026-01-02 a 2').content
-  const series = content.series.map((one) => ({ ...one, name: HOSTILE }))
-  const chart = {
-    id: 'c',
-    title: HOSTILE,
-    description: HOSTILE,
-    content: { ...content, series: [...series, ...series] },
-  }
+  const series = CONTENT.series.map((one) => ({ ...one, name: HOSTILE }))
+  const chart = { id: 'c', title: HOSTILE, description: HOSTILE, content: { ...CONTENT, series } }
   for (const text of [chartFigure(chart).text, chartFile(chart, [HOSTILE])]) {
     expect(text).not.toContain('<script')
     expect(text).not.toMatch(/&(?!(amp|lt|gt|quot|#39);)/)

@@ -5,7 +5,6 @@ import { html } from '../../pipeline/contract/html.ts'
 import { bandedQuality } from '../../pipeline/dataset/banded-quality.ts'
 import { Account } from '../../pipeline/dataset/quality.ts'
 import { countRecords } from '../../pipeline/dataset/records.ts'
-import { authorPages } from '../../pipeline/site/author-page.ts'
 import { coveragePages } from '../../pipeline/site/coverage.ts'
 import { renderCrawlerFiles } from '../../pipeline/site/crawlers.ts'
 import { explorePage } from '../../pipeline/site/explore.ts'
@@ -34,7 +33,7 @@ function pagesOf(disclosure: RuleStatement | 'none' | undefined): Record<string,
   if (missing !== undefined && typeof disclosure === 'object') missing.reason = 'not_published'
   const pages = [landingPage(facts), explorePage(facts, () => html``), ...coveragePages(facts), ...modelsPages(facts)]
   const periods = periodsOf(rows)
-  const ranked = [...authorPages(facts), ...leaderboardPages({ ...facts, periods })]
+  const ranked = leaderboardPages({ ...facts, periods })
   const all = [...pages, ...ranked, ...modelPages(facts), ...renderCrawlerFiles(facts, [])]
   return Object.fromEntries(all.map(({ path, text }) => [path, text]))
 }
@@ -62,8 +61,8 @@ describe('under a rule', () => {
     expect(Object.entries(pages).find(([path]) => path.startsWith('models/'))?.[1]).toContain('Tokens, at least')
   })
 
-  it('leaderboards and authors say what is not named, and neither a top 50 nor what is provisional', () => {
-    const paths = Object.keys(pages).filter((path) => /^(leaderboards|authors)\//.test(path))
+  it('leaderboards say what is not named, and neither a top 50 nor what is provisional', () => {
+    const paths = Object.keys(pages).filter((path) => path.startsWith('leaderboards/'))
     expect(paths).toContain('leaderboards/day.html')
     for (const path of paths) expect(pages[path], path).not.toMatch(/top 50|provisional|final/)
     expect(pages['leaderboards/all.html']).toContain('that a day does not name')
@@ -73,13 +72,8 @@ describe('under a rule', () => {
     const manifest = manifestOf({ disclosure: RULED })
     const account = new Account()
     const ranking = {
-      rows: [],
-      periods: { weekly: [], monthly: [] },
-      models: 1,
-      published_records: 12_345n,
-      outside: [],
-      splits: new Map(),
-      ruled: undefined,
+      ...{ rows: [], periods: { weekly: [], monthly: [] }, models: 1, published_records: 12_345n },
+      ...{ outside: [], splits: new Map(), ruled: undefined },
     }
     const quality = bandedQuality(manifest, { account, records: countRecords(ranking, account), ranking })
     const { text } = releasePage(manifest, { rows: ROWS, changes: CHANGES, quality })

@@ -52,10 +52,10 @@ async function buildWith(name: (text: string) => string): Promise<Workspace> {
     author: FORMULA[index - 9] ?? `Author ${10 + index} ${texts[index]}`,
   }))
   await writeInput(workspace, 'models.json', models)
-  const aliases = slugs.map(
-    (slug, index) =>
-      `"${name(`'"; DROP TABLE core_models; --${index}`).replaceAll('"', '""')}","${slug.replaceAll('"', '""')}"\n`,
-  )
+  const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
+  const aliases = slugs.map((slug, index) => {
+    return `${quoted(name(`'"; DROP TABLE core_models; --${index}`))},${quoted(slug)}\n`
+  })
   await writeInput(workspace, 'aliases.csv', `alias,model_permaslug\n${aliases.join('')}`)
   const column = `n"'); DROP TABLE core_usage; --`
   const file = `raw/it's; DROP TABLE x; --"{a,b}*[1]?.ndjson`
@@ -72,7 +72,7 @@ async function buildWith(name: (text: string) => string): Promise<Workspace> {
     "x'; --": 'y',
   }))
   await writeRecords(join(workspace.input, 'b.parquet'), rejected, { columns: Object.keys(rejected[0] ?? {}) })
-  const columns = { timestamp: 'day', model_permaslug: 'model', prompt_tokens: column, completion_tokens: '\\"' }
+  const columns = { timestamp: 'day', model_permaslug: 'model', prompt_tokens: column, completion_tokens: column }
   await writeInput(workspace, 'sources.json', {
     models: 'models.json',
     aliases: 'aliases.csv',
@@ -82,18 +82,14 @@ async function buildWith(name: (text: string) => string): Promise<Workspace> {
         name: `'; DROP TABLE state_files; --`,
         schema: 'canonical',
         files: ['raw/*'],
-        columns: { ...columns, completion_tokens: column },
+        columns,
       },
       { name: 'b', schema: 'canonical', files: ['b.parquet'], visibility: 'public' },
     ],
   })
-  const publisher = { url: TEST_PUBLISHER.url, contact: TEST_PUBLISHER.contact }
-  const about = {
-    name: name('<b>Us</b>'),
-    title: name('"><script>alert(1)</script>'),
-    description: name("</script>'&"),
-  }
-  await writeInput(workspace, '../data/publisher.json', { ...publisher, ...about })
+  const [title, description] = ['"><script>alert(1)</script>', "</script>'&"].map(name)
+  const { url, contact } = TEST_PUBLISHER
+  await writeInput(workspace, '../data/publisher.json', { url, contact, name: name('<b>Us</b>'), title, description })
   const accept = ['uncounted_source']
   await buildIn(workspace, '2025-03-10T12:00:00Z', {}, { accept })
   // A second release has changes on its page.
@@ -103,13 +99,8 @@ async function buildWith(name: (text: string) => string): Promise<Workspace> {
 }
 
 async function published({ publicDir }: Workspace, ...endings: string[]): Promise<{ path: string; text: string }[]> {
-  const entries = await readdir(publicDir, { recursive: true, withFileTypes: true })
-  const paths = entries
-    .filter((entry) => entry.isFile() && endings.includes(extname(entry.name)))
-    .map(({ parentPath, name }) => join(parentPath, name))
-  return Promise.all(
-    paths.sort().map(async (path) => ({ path: path.slice(publicDir.length + 1), text: await readFile(path, 'utf8') })),
-  )
+  const names = (await readdir(publicDir, { recursive: true })).filter((name) => endings.includes(extname(name)))
+  return Promise.all(names.sort().map(async (path) => ({ path, text: await readFile(join(publicDir, path), 'utf8') })))
 }
 
 let hostile: Workspace
@@ -119,8 +110,7 @@ beforeAll(async () => {
   hostile = await buildWith((text) => text)
   plain = await buildWith(harmless)
   return async () => {
-    await removeWorkspace(hostile)
-    await removeWorkspace(plain)
+    for (const workspace of [hostile, plain]) await removeWorkspace(workspace)
   }
 })
 
@@ -164,10 +154,9 @@ it('models whose names look like SQL are published with all their tokens', async
   const texts = [...MARKUP, ...SQL]
   expect(rows.length).toBe(2 * texts.length)
   for (const [index, text] of texts.entries()) {
-    const tokens = rows
-      .filter((row) => row.model_permaslug === `acme/${10 + index}${text}`)
-      .map((row) => row.total_tokens)
-    expect(tokens.toSorted()).toEqual([`${4 * (10 + index)}`, `${(index === 0 ? 6 : 4) * (10 + index)}`].toSorted())
+    const own = rows.filter((row) => row.model_permaslug === `acme/${10 + index}${text}`)
+    const tokens = own.map((row) => Number(row.total_tokens)).toSorted((a, b) => a - b)
+    expect(tokens).toEqual([4 * (10 + index), (index === 0 ? 6 : 4) * (10 + index)])
   }
 })
 

@@ -143,20 +143,21 @@ describe('the leaderboard pages', () => {
     expect(textOf(week)).toContain('The week that began on 2026-11-16 is not over')
     expect(textOf(week)).toContain('In the top 50 a week earlier, but not now: b/gone.')
     expect(cells(week, 'Models by tokens')).toEqual([
-      '1|▲ up 1|b/two|200|62.50 %||+300.0 %|2026-09-30',
-      '2|▼ down 1|a/one|50|15.63 %||−50.0 %|2026-09-30',
-      '3|new|c/week-only|30|9.38 %||–|',
-      '4|new|b/two:free|20|6.25 %||–|',
-      '||other (all models outside the top 50)|20|6.25 %||+100.0 %|',
+      '1|b/two|▲ up 1|200|62.50 %|+300.0 %|2026-09-30|',
+      '2|a/one|▼ down 1|50|15.63 %|−50.0 %|2026-09-30|',
+      '3|c/week-only|new|30|9.38 %|–||',
+      '4|b/two:free|new|20|6.25 %|–||',
+      '|other (all models outside the top 50)||20|6.25 %|+100.0 %||',
+      '|All models||320|100.00 %|||',
     ])
-    expect(cells(week, 'Families by tokens')[0]).toBe('1|▲ up 1|b/two|220|68.75 %||+340.0 %|2026-09-30')
-    expect(cells(week, 'Authors by tokens')[0]).toBe('1|▲ up 1|b|220|68.75 %||+214.3 %|2026-09-30')
+    expect(cells(week, 'Families by tokens')[0]).toBe('1|b/two|▲ up 1|220|68.75 %|+340.0 %|2026-09-30|')
+    expect(cells(week, 'Authors by tokens')[0]).toBe('1|b|▲ up 1|220|68.75 %|+214.3 %|2026-09-30|')
   })
 
   it('compare tokens only of periods that have all their days', () => {
     const week = pageOf(factsOf(5), 'leaderboards/week.html')
     expect(textOf(week)).toContain('Only 5 of the 7 days of the week before are published')
-    expect(cells(week, 'Models by tokens')[0]).toBe('1|▲ up 1|b/two|200|62.50 %||2026-09-30')
+    expect(cells(week, 'Models by tokens')[0]).toBe('1|b/two|▲ up 1|200|62.50 %|2026-09-30|')
     const month = pageOf(factsOf(7), 'leaderboards/month.html')
     expect(textOf(month)).toContain('Only 1 of the 30 days of the month before are published')
     expect(month).not.toContain('>Change<')
@@ -165,16 +166,16 @@ describe('the leaderboard pages', () => {
   it('of all time say that sums are at least that, and have nothing to compare with', () => {
     const all = pageOf(factsOf(7), 'leaderboards/all.html')
     expect(cells(all, 'Models by tokens')).toEqual([
-      '1|a/one|1.28K 1,275|51.00 %||2026-09-30',
-      '2|b/two|1.23K 1,225|49.00 %||2026-09-30',
+      '1|a/one|1.28K 1,275|51.00 %|2026-09-30|',
+      '2|b/two|1.23K 1,225|49.00 %|2026-09-30|',
+      '|All models|2.5K 2,500|100.00 %||',
     ])
     expect(all.match(/>Tokens, at least</g)).toHaveLength(3)
   })
 
   it('of a release without weeks are those of the day and of all time', () => {
     const facts = { ...factsOf(7), periods: undefined }
-    const early = { ...facts, manifest: { ...facts.manifest, tables: undefined } }
-    const pages = leaderboardPages(early)
+    const pages = leaderboardPages({ ...facts, manifest: { ...facts.manifest, tables: undefined } })
     expect(pages.map(({ path }) => path)).toEqual(['leaderboards/day.html', 'leaderboards/all.html'])
     for (const page of pages) {
       const linked = linksOf(page).filter((path) => path.startsWith('leaderboards/'))
@@ -183,9 +184,8 @@ describe('the leaderboard pages', () => {
   })
 
   it('link to pages of models that have one, and to no others', () => {
-    const linked = leaderboardPages(factsOf(7))
-      .flatMap(linksOf)
-      .filter((path) => path.startsWith('models/'))
-    expect(new Set(linked)).toEqual(new Set(['models/a/one.html', 'models/b/two.html']))
+    const linked = leaderboardPages(factsOf(7)).flatMap(linksOf)
+    const models = linked.filter((path) => path.startsWith('models/'))
+    expect(new Set(models)).toEqual(new Set(['models/a/one.html', 'models/b/two.html']))
   })
 })

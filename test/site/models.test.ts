@@ -1,11 +1,8 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import type { RankingRow } from '../../pipeline/contract/ranking.ts'
-import type { PeriodRow, PeriodRows } from '../../pipeline/contract/tables.ts'
+import type { PeriodRows } from '../../pipeline/contract/tables.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
-import { authorPages } from '../../pipeline/site/author-page.ts'
-import type { SiteFacts } from '../../pipeline/site/facts.ts'
-import type { Page } from '../../pipeline/site/layout.ts'
+import { leaderboardPages } from '../../pipeline/site/leaderboards.ts'
 import { modelPages } from '../../pipeline/site/model-page.ts'
 import { modelsPages } from '../../pipeline/site/models.ts'
 import { periodsOf } from '../support/rows.ts'
@@ -13,131 +10,51 @@ import { linksOf, rankingRow as row, siteFacts, tableRows, textOf } from '../sup
 
 const HOSTILE = `'; DROP TABLE rankings; --</script><script>alert(1)</script>"😀&amp;`
 
-describe('the list of models', () => {
+it('the list of models is spread over small pages that link to each other and to the page of each model', () => {
   const models = Array.from({ length: 1001 }, (_, model) => row('2025-01-30', `acme/model-${model}`, 9000 - model))
   const facts = siteFacts(models)
   const pages = modelsPages(facts)
-
-  it('is spread over several pages that link to each other', () => {
-    expect(pages.map(({ path }) => path)).toEqual(['models.html', 'more-models/2.html'])
-    const slugs = pages.flatMap(({ text }) => tableRows(text, 'Models by tokens').map(([slug]) => slug))
-    expect(slugs).toEqual(facts.models.map(({ model_permaslug }) => model_permaslug))
-    for (const page of pages) expect(linksOf(page)).toEqual(expect.arrayContaining(pages.map(({ path }) => path)))
-  })
-
-  it('is a small download however many models are on a page', () => {
-    for (const { path, text } of pages) expect(gzipSync(text).length, path).toBeLessThan(40_000)
-  })
-
-  it('links to the page of each model', () => {
-    const linked = pages.flatMap(linksOf).filter((path) => path.startsWith('models/'))
-    expect(linked.toSorted()).toEqual(
-      modelPages(facts)
-        .map(({ path }) => path)
-        .toSorted(),
-    )
-  })
-
-  it('does not link to a models.csv that the release does not have', () => {
-    expect(pages.map(({ text }) => text).join()).not.toContain('models.csv')
-  })
+  expect(pages.map(({ path }) => path)).toEqual(['models.html', 'more-models/2.html'])
+  const slugs = pages.flatMap(({ text }) => tableRows(text, 'Models by tokens').map(([slug]) => slug))
+  expect(slugs).toEqual(facts.models.map(({ model_permaslug }) => model_permaslug))
+  for (const page of pages) {
+    expect(linksOf(page)).toEqual(expect.arrayContaining(pages.map(({ path }) => path)))
+    expect(gzipSync(page.text).length, page.path).toBeLessThan(40_000)
+  }
+  const linked = pages.flatMap(linksOf).filter((path) => path.startsWith('models/'))
+  expect(new Set(linked)).toEqual(new Set(modelPages(facts).map(({ path }) => path)))
 })
 
-it.each(['acme/one:free', HOSTILE])('the page of the model %s links to the explorer with that model chosen', (slug) => {
-  const [page] = modelPages(siteFacts([row('2025-01-30', slug, 300)]))
-  const [, href = ''] = /href="([^"]*explore\.html\?[^"]*)"/.exec(page?.text ?? '') ?? []
-  const { searchParams } = new URL(textOf(href), 'https://site.example/models/x')
-  expect(searchParams.getAll('models')).toEqual([slug])
-})
-
-describe('the pages of authors', () => {
-  const rows = [
-    ...[row('2025-01-30', 'acme/one', 600), row('2025-01-30', 'Bolt/two', 300), row('2025-01-30', 'other', 100)],
-    ...[
-      row('2025-02-01', 'bolt/three:free', 500),
-      row('2025-02-01', 'no-author', 200),
-      row('2025-02-01', 'acme/one', 100),
-    ],
+describe('authors', () => {
+  const days: [string, [string, number][]][] = [
+    ['2025-01-30', [...Object.entries({ 'acme/one': 600, 'Bolt/two': 300, other: 100 })]],
+    ['2025-02-01', [...Object.entries({ 'bolt/three:free': 500, 'no-author': 200, 'acme/one': 100 })]],
   ]
-  const known = siteFacts(rows)
+  const known = siteFacts(days.flatMap(([date, tokens]) => tokens.map(([slug, count]) => row(date, slug, count))))
   const models = known.models.map((model) =>
     model.model_permaslug === 'no-author' ? { ...model, author: 'Smith & Sons' } : model,
   )
   const facts = { ...known, models }
-  const pages = authorPages(facts)
+  const [list = { path: '', text: '' }] = modelsPages(facts)
 
-  it('are one for each author, whatever the case of its name', () => {
-    expect(pages.map(({ path }) => path)).toEqual([
-      'authors/bolt.html',
-      'authors/acme.html',
-      'authors/smith=20=26=20sons.html',
+  it('are one for each name, whatever its case, with the sums of their models', () => {
+    expect(tableRows(list.text, 'Authors by tokens')).toEqual([
+      ['bolt', '2', '2025-01-30', '2025-02-01', '800'],
+      ['acme', '1', '2025-01-30', '2025-02-01', '700'],
+      ['Smith & Sons', '1', '2025-02-01', '2025-02-01', '200'],
     ])
-    expect(pages.map(({ text }) => /<h1>(.*)<\/h1>/.exec(text)?.[1])).toEqual(['bolt', 'acme', 'Smith &amp; Sons'])
+    expect(textOf(list.text)).toContain('Smith & Sons')
+    expect(list.text).toContain('href="explore.html?of=author&amp;models=Smith%20%26%20Sons">')
   })
 
-  it('add up the published rows of their models, by model and by month', () => {
-    const [bolt] = pages.map(({ text }) => text)
-    expect(tableRows(bolt ?? '', 'Models by tokens').map(([slug, , , , share]) => [slug, share])).toEqual([
-      ['bolt/three:free', '62.50 %'],
-      ['Bolt/two', '37.50 %'],
-    ])
-    expect(tableRows(bolt ?? '', 'By month')).toEqual([
-      ['2025-02', '1', '1', '62.50 %', '500'],
-      ['2025-01', '1', '2', '30.00 %', '300'],
-    ])
-  })
-
-  it('are linked from the list of models and from the page of each model', () => {
-    const paths = pages.map(({ path }) => path).toSorted()
-    const linked = (page: Page) => linksOf(page).filter((path) => path.startsWith('authors/'))
-    expect([...new Set(modelsPages(facts).flatMap(linked))].toSorted()).toEqual(paths)
-    for (const page of modelPages(facts)) expect(linked(page).length, page.path).toBeGreaterThan(0)
-  })
-})
-
-describe('the page of an author', () => {
-  const days = (slug: string, tokens: number, first = 1, last = 200) =>
-    Array.from({ length: last - first + 1 }, (_, day) => row(addDays('2025-01-01', first + day), slug, tokens))
-  const gone = days('bolt/gone', 20, 1, 40)
-  const stays = days('acme/stays', 50)
-  const sorted = (...tables: RankingRow[][]) => tables.flat().sort((a, b) => (a.date < b.date ? -1 : 1))
-  const usual = sorted(stays, gone)
-  const more = usual.map((each, position) => (position === 9 ? { ...each, total_tokens: '77' } : each))
-  const pageOf = (facts: SiteFacts) => authorPages(facts).find(({ path }) => path === 'authors/bolt.html')
-  const named = siteFacts(usual)
-  const inWeeks = (position: number, change: Partial<PeriodRow>) => {
-    const periods = periodsOf(usual)
-    const weekly = periods.weekly.map((week, at) => (at === position ? { ...week, ...change } : week))
-    return siteFacts(usual, { periods: { ...periods, weekly } })
-  }
-  const usually = inWeeks(-1, {})
-
-  it('stays as it is when nothing changes but days and weeks that it does not show', () => {
-    const later = siteFacts(sorted(days('acme/stays', 50, 1, 300), gone), {})
-    const [before, after] = [pageOf(named), pageOf(later)]
-    expect(after?.key).toBe(before?.key)
-    expect(after?.text).toBe(before?.text)
-  })
-
-  it.each([
-    ['tokens of its model on a day', named, siteFacts(more)],
-    ['tokens of another model in one of its months', named, siteFacts(sorted(days('acme/stays', 51), gone))],
-    ['its rank', named, siteFacts(sorted(stays, gone, days('core/large', 900, 30, 40)))],
-    ['a model', named, siteFacts(sorted(usual, days('bolt/new', 1, 199)))],
-    ['its last day', named, siteFacts(sorted(stays, days('bolt/gone', 20, 1, 41)))],
-    ['the name', named, { ...named, models: named.models.map((model) => ({ ...model, author: 'BOLT' })) }],
-    ['tokens of a week', usually, inWeeks(4, { total_tokens: '351' })],
-    ['tokens of a week of all models', usually, inWeeks(5, { total_tokens: '351' })],
-    [
-      'tokens of another model on a day, and in no week',
-      usually,
-      siteFacts(sorted(days('acme/stays', 51), gone), { periods: periodsOf(usual) }),
-    ],
-    ['the days of a week', usually, inWeeks(5, { days: 3 })],
-    ['the publisher', named, { ...named, manifest: { ...named.manifest, synthetic: !named.manifest.synthetic } }],
-  ])('is rendered again if this changes: %s', (_, before, after) => {
-    expect(pageOf(after)?.text).not.toBe(pageOf(before)?.text)
-    expect(pageOf(after)?.key).not.toBe(pageOf(before)?.key)
+  it('have a place in the list to which pages of models and leaderboards lead', () => {
+    const ids = [...list.text.matchAll(/<a id="(author-[^"]*)"/g)].map(([, id]) => id)
+    expect(ids).toEqual(['author-bolt', 'author-acme', 'author-smith=20=26=20sons'])
+    for (const page of [list, ...modelPages(facts), ...leaderboardPages(facts)]) {
+      const targets = [...page.text.matchAll(/models\.html#(author-[^"]*)"/g)].map(([, id]) => id)
+      expect(targets.length, page.path).toBeGreaterThan(0)
+      for (const target of targets) expect(ids, page.path).toContain(target)
+    }
   })
 })
 
@@ -150,6 +67,13 @@ describe('the page of a model', () => {
     const { text = '' } = modelPages(siteFacts(rows)).find(({ path }) => path === 'models/acme/gone.html') ?? {}
     return text
   }
+
+  it.each(['acme/one:free', HOSTILE])('of %s links to the explorer with that model chosen', (slug) => {
+    const [page] = modelPages(siteFacts([row('2025-01-30', slug, 300)]))
+    const [, href = ''] = /href="([^"]*explore\.html\?[^"]*)"/.exec(page?.text ?? '') ?? []
+    const { searchParams } = new URL(textOf(href), 'https://site.example/models/x')
+    expect(searchParams.getAll('models')).toEqual([slug])
+  })
 
   it('stays as it is from 28 days after the last one that names the model', () => {
     expect(pageOn(34)).toBe(pageOn(90))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
+import { changeBars } from '../../pipeline/site/release-changes.ts'
 import { releaseChart, releasePage } from '../../pipeline/site/release-page.ts'
 import { manifestOf } from '../support/manifest.ts'
 import { datasetFolder, publish } from '../support/pipeline.ts'
@@ -20,7 +21,7 @@ describe('the page of a release', () => {
   it('links to its own files, the history and the site, but to no other release and not to latest/', () => {
     const links = linksOf({ path: `${FOLDER}index.html`, text })
     const files = ['rankings-daily.csv', 'chart.svg', 'SHA256SUMS'].map((file) => FOLDER + file)
-    const site = ['index.html', 'changelog.html', 'changelog/2026.html', 'assets/site.css']
+    const site = ['index.html', 'changelog.html', 'assets/site.css']
     expect(links).toEqual(expect.arrayContaining([...files, ...site]))
     expect(links.filter((link) => link.startsWith('datasets/') && !link.startsWith(FOLDER))).toEqual([
       HISTORY_PATHS.parquet,
@@ -60,4 +61,16 @@ it('chart.svg is a drawing of its own in which names are escaped', () => {
   expect(path).toBe('chart.svg')
   expect(svg).toContain('xmlns="http://www.w3.org/2000/svg"')
   expect(svg).toContain('acme/&lt;two&gt;')
+})
+
+it('changes of percent are drawn to both sides of the middle, the largest to an end, and none of new dates', () => {
+  const changes = [
+    { before: 100n, after: 150n },
+    { before: 10n ** 18n, after: 8n * 10n ** 17n },
+    { before: 100n, after: 100n },
+    { before: 0n, after: 5n },
+  ]
+  const barOf = changeBars(changes)
+  const widths = changes.map((change) => /d="M0,1h(\S+?)v8H0z"/.exec(barOf(change).text)?.[1])
+  expect(widths).toEqual(['50', '-20', '0', undefined])
 })

@@ -32,7 +32,7 @@ export interface Answer {
 type Group = 'files' | 'api'
 
 /** A balancer, by its name. */
-export interface Target {
+interface Target {
   name: string
   url: string
 }

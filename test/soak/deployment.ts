@@ -57,7 +57,7 @@ export async function tryFaults(
       { what: `versions written behind ${names}, each of them once`, value: `${load.written.length}` },
     ]
   } catch (error) {
-    throw new Error(`seed ${seed}, ${what}: ${error}`, { cause: error })
+    throw new Error(`${what}: ${error}`, { cause: error })
   } finally {
     for (const balancer of balancers) await balancer.stop()
   }

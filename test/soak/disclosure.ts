@@ -94,15 +94,8 @@ async function askOthers(dates: readonly PublishedDate[], { report }: SoakOption
   const workspace = await createWorkspace()
   const path = join(workspace.root, 'asked.json')
   await writeFile(path, JSON.stringify(asked))
-  const said = await runTool('sh', [
-    '-c',
-    'exec "$1" "$2" <"$3" >"$4"',
-    'sh',
-    join(python.bin, 'python'),
-    ORACLES,
-    path,
-    `${path}.answers`,
-  ])
+  const words = [join(python.bin, 'python'), ORACLES, path, `${path}.answers`]
+  const said = await runTool('sh', ['-c', 'exec "$1" "$2" <"$3" >"$4"', 'sh', ...words])
   assert.equal(said.code, 0, said.stderr)
   const { unsafe, bounds } = Answers.parse(JSON.parse(await readFile(`${path}.answers`, 'utf8')))
   await removeWorkspace(workspace)

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { z } from 'zod'
 import { seededRandom } from '../../pipeline/raw/sample/random.ts'
 import { apiKeys } from '../../server/store/keys.ts'
@@ -11,7 +8,7 @@ import { type ServerProcess, serveTokenboard } from '../support/server-process.t
 import { exchange, type WireAnswer } from '../support/wire.ts'
 import { diceFrom } from './dice.ts'
 import { type Known, type OpenApi, type Probe, probes } from './endpoint-probes.ts'
-import { type Figure, type SoakOptions, type SoakPart, shareOf } from './part.ts'
+import { type Figure, inFolder, type SoakOptions, type SoakPart, shareOf } from './part.ts'
 
 const REQUESTS = 20_000
 const AT_ONCE = 8
@@ -20,20 +17,18 @@ const OTHER_WORKSPACE = '6f1d0c5e-8a51-4c59-9d1e-0f6a1c2b3d4e'
 
 export const part: SoakPart = {
   promise: 'whatever is sent to the API, the answer is the document’s or an error in the envelope, and comes in time',
-  async run(options) {
-    const folder = await mkdtemp(join(tmpdir(), 'tokenboard-endpoints-'))
-    const folders = { publicDir: join(folder, 'public'), dataDir: join(folder, 'data') }
-    const releases = await publishTwo(folders.publicDir)
-    const server = await serveTokenboard(folders, { AS_OF: NOW })
-    try {
-      const figures = await askAll(server, await fill(server, folders.dataDir, releases), options)
-      if (server.log.length > 0) throw new Error(`seed ${options.seed}: the server logged ${server.log[0]}`)
-      return figures
-    } finally {
-      await server.kill()
-      await rm(folder, { recursive: true, force: true })
-    }
-  },
+  run: (options) =>
+    inFolder(async (folders) => {
+      const releases = await publishTwo(folders.publicDir)
+      const server = await serveTokenboard(folders, { AS_OF: NOW })
+      try {
+        const figures = await askAll(server, await fill(server, folders.dataDir, releases), options)
+        if (server.log.length > 0) throw new Error(`the server logged ${server.log[0]}`)
+        return figures
+      } finally {
+        await server.kill()
+      }
+    }),
 }
 
 async function askAll(server: ServerProcess, known: Known, options: SoakOptions): Promise<Figure[]> {
@@ -52,7 +47,7 @@ async function askAll(server: ServerProcess, known: Known, options: SoakOptions)
         const { status } = await ask(server, probe, judge)
         statuses.set(status, (statuses.get(status) ?? 0) + 1)
       } catch (error) {
-        throw new Error(`request ${number} of seed ${options.seed}, ${probe.what}: ${error}`)
+        throw new Error(`request ${number}, ${probe.what}: ${error}`)
       }
       if (number % 2000 === 0) options.report(`${number} of ${requests} requests`)
     }

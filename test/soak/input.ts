@@ -67,12 +67,12 @@ async function runChild(seed: number, signal: AbortSignal, from: number, to: num
     outcomes.push(outcome)
     if (outcome.outcome !== 'wrong') continue
     child.kill()
-    throw new Error(`seed ${seed}, mutant ${outcome.number} of ${outcome.name}: ${outcome.why}`)
+    throw new Error(`mutant ${outcome.number} of ${outcome.name}: ${outcome.why}`)
   }
   const end = await ended
   if (end !== 0 || outcomes.length !== to - from) {
     const said = (await stderr).slice(-2000)
-    throw new Error(`seed ${seed}, mutant ${from + outcomes.length}: the process ended with ${end}; ${said}`)
+    throw new Error(`mutant ${from + outcomes.length}: the process ended with ${end}; ${said}`)
   }
   return outcomes
 }

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FOLDER, publish, sampleRows } from '../support/publish.ts'
 import { type ServerProcess, serveTokenboard } from '../support/server-process.ts'
 import { startWorker, type Worker } from '../support/worker.ts'
-import { type Figure, type SoakOptions, type SoakPart, shareOf } from './part.ts'
+import { type Figure, type Folders, inFolder, type SoakOptions, type SoakPart, shareOf } from './part.ts'
 
 const SECONDS = 240
 const IDLE_CONNECTIONS = 10_000
@@ -31,20 +30,14 @@ type Clients = Worker<ClientCall, ClientCounts | undefined>
 
 export const part: SoakPart = {
   promise: 'good requests succeed, and memory stays flat, whatever other clients do and however often releases switch',
-  async run(options) {
-    return await underLoad(options).catch((error) => {
-      throw new Error(`seed ${options.seed}: ${error.message}`, { cause: error })
-    })
-  },
+  run: (options) => inFolder((folders) => underLoad(folders, options)),
 }
 
-async function underLoad(options: SoakOptions): Promise<Figure[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-load-'))
-  const publicDir = join(folder, 'public')
+async function underLoad(folders: Folders, options: SoakOptions): Promise<Figure[]> {
+  const { publicDir } = folders
   await mkdir(publicDir, { recursive: true })
   await writeFile(join(publicDir, 'large.bin'), Buffer.alloc(LARGE_FILE_BYTES, 'tokenboard'))
   const releases = [await publishNext(publicDir, [])]
-  const folders = { publicDir, dataDir: join(folder, 'data') }
   const server = await serveTokenboard(folders, { AS_OF: NOW })
   const idle = Math.min(IDLE_CONNECTIONS, shareOf(4 * IDLE_CONNECTIONS, options))
   const [orderly, hostile] = ['orderly', 'hostile'].map((role): Clients => {
@@ -73,7 +66,6 @@ async function underLoad(options: SoakOptions): Promise<Figure[]> {
   } finally {
     for (const clients of [orderly, hostile]) clients.end()
     await server.kill()
-    await rm(folder, { recursive: true, force: true })
   }
 }
 

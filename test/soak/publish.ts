@@ -85,7 +85,7 @@ export async function killBuilds(kills: number, { seed, signal, report }: SoakOp
       await killBuildsIn(workspace, Math.min(kills, counts.kills + KILLS_PER_DATASET), { moments, counts, signal })
     } catch (error) {
       // The folder stays for whoever looks into it.
-      throw new Error(`seed ${seed}, kill ${counts.kills}, in ${workspace.root}: ${error}`, { cause: error })
+      throw new Error(`kill ${counts.kills}, in ${workspace.root}: ${error}`, { cause: error })
     }
     await removeWorkspace(workspace)
     report(`killed ${counts.kills} of ${kills} builds`)

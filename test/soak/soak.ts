@@ -44,7 +44,9 @@ async function run(names: readonly string[], { seed, share, write }: Options): P
     const report = (text: string) => process.stderr.write(`${name}: ${text}\n`)
     report(`${part.promise} (seed ${seed}, share ${share})`)
     const start = performance.now()
-    const figures = await part.run({ seed, share, signal: controller.signal, report })
+    const figures = await part.run({ seed, share, signal: controller.signal, report }).catch((error: Error) => {
+      throw new Error(`seed ${seed}: ${error.message}`, { cause: error })
+    })
     const seconds = Math.round((performance.now() - start) / 1000)
     const last = { what: 'seed, share of the whole, time', value: `${seed}, ${share}, ${seconds} s` }
     const rows = [...figures, last].map(({ what, value }) => `| ${what} | ${value} |`)

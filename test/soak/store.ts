@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import fc from 'fast-check'
 import type { ListPresetVersionsResponse, PresetResponse } from '../../server/schemas/preset.ts'
 import { PRESETS } from '../support/presets.ts'
 import { publish, sampleRows } from '../support/publish.ts'
 import { serveTokenboard } from '../support/server-process.ts'
-import { type Figure, type SoakOptions, type SoakPart, shareOf } from './part.ts'
+import { type Figure, type Folders, inFolder, type SoakOptions, type SoakPart, shareOf } from './part.ts'
 
 const KILLS = 100
 const CLIENTS = 8
@@ -23,12 +20,10 @@ export interface Version {
 
 export const part: SoakPart = {
   promise: 'A preset version that was acknowledged is there after kill -9 of the server, once and under its number.',
-  run,
+  run: (options) => inFolder((folders) => killServers(folders, options)),
 }
 
-async function run(options: SoakOptions): Promise<Figure[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'tokenboard-soak-store-'))
-  const folders = { publicDir: join(folder, 'public'), dataDir: join(folder, 'data') }
+async function killServers(folders: Folders, options: SoakOptions): Promise<Figure[]> {
   await publish(folders.publicDir, sampleRows({ days: 2 }))
   const moments = fc.sample(fc.integer({ min: 1, max: MOST_ACKNOWLEDGED_BEFORE_KILL }), {
     numRuns: shareOf(KILLS, options),
@@ -60,10 +55,9 @@ async function run(options: SoakOptions): Promise<Figure[]> {
       { what: 'longest start after a kill', value: `${Math.round(Math.max(...starts))} ms` },
     ]
   } catch (error) {
-    throw new Error(`seed ${options.seed}, after ${starts.length} kills: ${error}`, { cause: error })
+    throw new Error(`after ${starts.length} kills: ${error}`, { cause: error })
   } finally {
     await server.kill()
-    await rm(folder, { recursive: true })
   }
 }
 

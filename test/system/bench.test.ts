@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readReports, titleOf } from '../bench/results.ts'
+import { readReports, titleOf } from '../bench/report.ts'
 import { REPOSITORY } from '../support/pipeline.ts'
 import { environment, run } from './clone.ts'
 

@@ -1,8 +1,9 @@
-import type { Grain } from './calendar.ts'
-import { describePeriod, isPartial, isUnfinished, type Period } from './cells.ts'
+import type { Grain, Window } from './calendar.ts'
+import { type CellOptions, cellsOf, describePeriod, isPartial, isUnfinished, type Period } from './cells.ts'
 import { shortenAll, spread, widthOf } from './labels.ts'
 import { type Mark, type Note, type Paint, round, type Scene, textMark } from './marks.ts'
-import type { Series } from './series.ts'
+import type { ChartRow } from './rows.ts'
+import { chooseSeries, type Series, type SeriesOptions } from './series.ts'
 import { areaMark, barMark, dot, type Frame, hatchMark, lineMarks, type Value } from './shapes.ts'
 import { type Measure, ticksOf, type ValueScale, valueScale } from './ticks.ts'
 
@@ -22,8 +23,24 @@ export interface Content {
   column?: { name: string; factor: number }
 }
 
+export interface ContentOptions extends CellOptions, SeriesOptions {
+  window: Window
+  grain: Grain
+  form: Content['form']
+  measure: Content['measure']
+}
+
+/** A chart of the rows of one table: the largest names, or the chosen ones, and the rest. */
+export function contentOf(
+  rows: readonly ChartRow[],
+  { window, grain, form, measure, ...more }: ContentOptions,
+): Content {
+  const cells = cellsOf(rows, window, grain, more)
+  return { grain, form, measure, periods: cells.periods, totals: cells.totals, series: chooseSeries(cells, more) }
+}
+
 const NARROW = 640
-export const LABELS_WIDTH = 250
+const LABELS_WIDTH = 250
 const LABEL_CHARACTERS = 32
 const LINE_HEIGHT = 16
 const MARGIN = { top: 30, right: 12, bottom: 30, left: 44 }
@@ -183,7 +200,7 @@ function labelMarks(tops: readonly Value[][], { series, form, measure }: Content
 }
 
 /** Where a name wants to stand: beside the last value of its series. */
-export interface EndLabel {
+interface EndLabel {
   name: string
   paint: Paint
   wish: number
@@ -191,7 +208,7 @@ export interface EndLabel {
 }
 
 /** Names at the right of a plot, moved apart. None if there is no room for all. */
-export function endLabels(
+function endLabels(
   wishes: readonly EndLabel[],
   { right, top, bottom }: { right: number; top: number; bottom: number },
 ): Mark[] {

@@ -14,11 +14,6 @@ export interface Frame {
   bottom: number
 }
 
-interface Point {
-  x: number
-  y: number
-}
-
 const OUTLINE = { stroke: 'ground', width: 0.75 } as const
 /** Where steps are narrower, outlines would cover the colors. */
 const LEAST_STEP_WITH_OUTLINE = 3
@@ -54,12 +49,12 @@ export function barMark(tops: readonly Value[], paint: Paint, name: string, fram
 }
 
 function bar(middle: number, top: number, { bottom, step, columns }: Frame, widest = WIDEST_BAR): string {
-  const width = Math.min(barWidth(step), columns.length === 1 ? WIDEST_BAR : widest)
+  const width = barWidth(step, columns.length === 1 ? WIDEST_BAR : widest)
   return `M${round(middle - width / 2)},${bottom}V${round(top)}h${round(width)}V${bottom}Z`
 }
 
-function barWidth(step: number): number {
-  return Math.min(step * BAR_SHARE, WIDEST_BAR)
+function barWidth(step: number, widest = WIDEST_BAR): number {
+  return Math.min(step * BAR_SHARE, widest)
 }
 
 /** A line with gaps where values are null, and dots where a value stands alone. */
@@ -94,84 +89,38 @@ function isLone(values: readonly Value[], at: number): boolean {
 const HATCH_STEP = 6
 const HATCH_WIDTH = 1.4
 
-/** Diagonal lines over what is drawn of some periods: over bars one by one, over areas below their upper edge. */
+/** Diagonal lines over periods: over bars one by one, over areas from half a step before a run to the highest of its values. */
 export function hatchMark(
   tops: readonly Value[],
   isHatched: readonly boolean[],
   isBars: boolean,
   paint: Paint,
-  frame: Frame,
+  { columns, step, y, bottom }: Frame,
 ): Mark[] {
-  if (!isHatched.includes(true)) return []
-  const isBar = tops.map((_, at) => isHatched[at] === true && (isBars || isLone(tops, at)))
-  const areas = isBars ? [] : areaShapes(tops, isHatched, frame)
-  const shapes = [...areas, ...barShapes(tops, isBar, frame)]
-  const d = shapes.flatMap((edge) => diagonals(edge, frame.bottom)).join('')
+  const boxes: { left: number; right: number; top: number }[] = []
+  for (const [at, top] of tops.entries()) {
+    if (top === null || !isHatched[at]) continue
+    const middle = columns[at] ?? 0
+    const isBar = isBars || isLone(tops, at)
+    const half = (isBar ? barWidth(step, isBars ? WIDEST_BAR : WIDEST_ALONE) : step) / 2
+    const left = isBar ? middle - half : Math.max(middle - half, columns[0] ?? 0)
+    const right = isBar ? middle + half : Math.min(middle + half, columns.at(-1) ?? 0)
+    const before = boxes.at(-1)
+    if (isBar || before === undefined || left - before.right > 1) boxes.push({ left, right, top: y(top) })
+    else Object.assign(before, { right, top: Math.min(before.top, y(top)) })
+  }
+  const d = boxes.flatMap((box) => diagonals(box, bottom)).join('')
   return d === '' ? [] : [{ kind: 'path', d, stroke: paint, width: HATCH_WIDTH }]
 }
 
-function barShapes(tops: readonly Value[], isHatched: readonly boolean[], { columns, step, y }: Frame): Point[][] {
-  const half = barWidth(step) / 2
-  return tops.flatMap((top, at) => {
-    if (top === null || !isHatched[at]) return []
-    const [x, height] = [columns[at] ?? 0, y(top)]
-    return [
-      [
-        { x: x - half, y: height },
-        { x: x + half, y: height },
-      ],
-    ]
-  })
-}
-
-/** The upper edge from half a step before the first hatched period of each run. */
-function areaShapes(tops: readonly Value[], isHatched: readonly boolean[], { columns, y }: Frame): Point[][] {
-  const shapes: Point[][] = []
-  tops.forEach((top, at) => {
-    if (top === null || !isHatched[at]) return
-    const point = { x: columns[at] ?? 0, y: y(top) }
-    const before = tops[at - 1] ?? null
-    const isNext = isHatched[at - 1] === true && before !== null
-    if (isNext) shapes.at(-1)?.push(point)
-    else if (before === null) shapes.push([point])
-    else {
-      const previous = { x: columns[at - 1] ?? 0, y: y(before) }
-      shapes.push([{ x: (previous.x + point.x) / 2, y: (previous.y + point.y) / 2 }, point])
-    }
-  })
-  return shapes.filter((edge) => edge.length > 1)
-}
-
-/** The parts of rising diagonals that lie between an edge and the base. */
-function diagonals(edge: readonly Point[], bottom: number): string[] {
-  const [left, right] = [edge[0]?.x ?? 0, edge.at(-1)?.x ?? 0]
-  const highest = edge.reduce((top, point) => Math.min(top, point.y), bottom)
+/** The parts of rising parallels that lie in a rectangle. */
+function diagonals({ left, right, top }: { left: number; right: number; top: number }, bottom: number): string[] {
   const parts: string[] = []
-  const first = Math.ceil((left - (bottom - highest)) / HATCH_STEP) * HATCH_STEP
-  for (let foot = first; foot < right; foot += HATCH_STEP) {
-    for (const [from, to] of below(edge, foot, bottom))
-      parts.push(`M${round(from)},${round(bottom - (from - foot))}L${round(to)},${round(bottom - (to - foot))}`)
+  const height = bottom - top
+  for (let foot = Math.ceil((left - height) / HATCH_STEP) * HATCH_STEP; foot < right; foot += HATCH_STEP) {
+    const [from, to] = [Math.max(foot, left), Math.min(foot + height, right)]
+    if (to > from)
+      parts.push(`M${round(from)},${round(bottom - from + foot)}L${round(to)},${round(bottom - to + foot)}`)
   }
   return parts
-}
-
-/** Where the diagonal that leaves the base at `foot` is below the edge, as runs of x. */
-function below(edge: readonly Point[], foot: number, bottom: number): [from: number, to: number][] {
-  const runs: [number, number][] = []
-  for (const [at, end] of edge.entries()) {
-    const start = edge[at - 1]
-    if (start === undefined || end.x <= foot || end.x === start.x) continue
-    const slope = (end.y - start.y) / (end.x - start.x)
-    // How far the diagonal is below the edge, which is linear in x.
-    const depth = (x: number) => bottom - (x - foot) - (start.y + slope * (x - start.x))
-    const [from, to] = [Math.max(start.x, foot), end.x]
-    const [a, b] = [depth(from), depth(to)]
-    if (a <= 0 && b <= 0) continue
-    const crossing = from + (a / (a - b)) * (to - from)
-    const run: [number, number] = [a < 0 ? crossing : from, b < 0 ? crossing : to]
-    const previous = runs.at(-1)
-    if (previous !== undefined && Math.abs(previous[1] - run[0]) < 0.05) previous[1] = run[1]
-    else runs.push(run)
-  }
-  return runs
 }

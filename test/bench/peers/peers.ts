@@ -1,10 +1,8 @@
-/** Programs of others that read the same files or serve the same rows, in a Python environment of their own. */
+/** Programs of others that read the same files, in a Python environment of their own. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Python, pythonWith } from '../../clients/python.ts'
-import { type ServerProcess, startServer } from '../../support/server-process.ts'
-import { freePort } from '../../system/hosting.ts'
-import type { Measured } from '../comparison.ts'
+import type { Measured } from '../measure.ts'
 import { runProcess } from '../process.ts'
 import type { RawFiles } from '../records.ts'
 
@@ -40,17 +38,4 @@ export function sumsBy(peers: Peers, format: Format): { name: string; sum: (fold
     name,
     sum: (folder) => runProcess(peers.python, [join(import.meta.dirname, script), format, folder]),
   }))
-}
-
-/** The window of these dates, from `serveDatasette`. */
-export function datasetteWindow(first: string, last: string): string {
-  return `/rankings/rankings.json?_shape=objects&_size=max&date__gte=${first}&date__lte=${last}`
-}
-
-/** Datasette on the rows of `rankings-daily.csv`, with its database in `folder`. */
-export async function serveDatasette(python: string, rankings: string, folder: string): Promise<ServerProcess> {
-  const { PATH, HOME } = process.env
-  const script = join(import.meta.dirname, 'datasette_server.py')
-  const words = [script, rankings, join(folder, 'rankings.db'), String(await freePort())]
-  return startServer(python, words, { PATH, HOME }, { logFile: join(folder, 'datasette.log') })
 }

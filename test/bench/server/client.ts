@@ -20,46 +20,37 @@ export interface Load {
 export interface LoadResult {
   answers: number
   seconds: number
-  bytes: number
-  /** Milliseconds. */
-  p50: number
-  p99: number
-  slowest: number
 }
 
 answerCalls(run)
 
 async function run(load: Load): Promise<LoadResult> {
   const requests = load.requests.map((text) => Buffer.from(text))
-  const latencies: number[] = []
   const started = performance.now()
   const until = started + load.milliseconds
   let next = 0
-  let bytes = 0
+  let answers = 0
 
   const connections = Array.from({ length: load.connections }, () =>
     converse(load.port, {
       next: () => (performance.now() < until ? requests[next++ % requests.length] : undefined),
-      done(answer, milliseconds) {
+      done(answer) {
         if (answer.status !== load.status) throw new Error(`status ${answer.status} instead of ${load.status}`)
         if (load.length !== undefined && answer.length !== load.length) {
           throw new Error(`${answer.length} bytes instead of ${load.length}`)
         }
-        bytes += answer.length
-        latencies.push(milliseconds)
+        answers += 1
       },
     }),
   )
   await Promise.all(connections)
   const seconds = (performance.now() - started) / 1000
-  latencies.sort((a, b) => a - b)
-  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0
-  return { answers: latencies.length, seconds, bytes, p50: at(0.5), p99: at(0.99), slowest: at(1) }
+  return { answers, seconds }
 }
 
 interface Conversation {
   next(): Buffer | undefined
-  done(answer: { status: number; length: number }, milliseconds: number): void
+  done(answer: { status: number; length: number }): void
 }
 
 /** Asks and reads on one connection until there is nothing more to ask. */
@@ -69,7 +60,6 @@ function converse(port: number, { next, done }: Conversation): Promise<void> {
   let status = 0
   let length = 0
   let missing = -1
-  let asked = 0
 
   function ask(socket: Socket): void {
     const request = next()
@@ -80,7 +70,6 @@ function converse(port: number, { next, done }: Conversation): Promise<void> {
     }
     head = ''
     missing = -1
-    asked = performance.now()
     socket.write(request)
   }
 
@@ -97,7 +86,7 @@ function converse(port: number, { next, done }: Conversation): Promise<void> {
     }
     if (missing < 0) throw new Error('more bytes than Content-Length says')
     if (missing > 0) return
-    done({ status, length }, performance.now() - asked)
+    done({ status, length })
     ask(socket)
   }
 

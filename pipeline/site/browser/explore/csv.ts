@@ -1,5 +1,4 @@
 import { csvField } from '../../../contract/canonical-csv.ts'
-import { fraction } from './fraction.ts'
 import type { Shown } from './frame.ts'
 
 const SHARE_DIGITS = 6
@@ -17,4 +16,12 @@ export function toCsv({ entries, grain, view }: Pick<Shown, 'entries' | 'grain' 
     ...(hasShare ? [fraction(tokens, total, SHARE_DIGITS)] : []),
   ])
   return [names, ...lines].map((fields) => `${fields.join(',')}\n`).join('')
+}
+
+/** `tokens / total` with `digits` decimals, rounded half up: `0.012346`. Zero if the total is zero. */
+export function fraction(tokens: bigint, total: bigint, digits: number): string {
+  const scale = 10n ** BigInt(digits)
+  const scaled = total === 0n ? 0n : (2n * tokens * scale + total) / (2n * total)
+  const decimals = String(scaled % scale).padStart(digits, '0')
+  return `${scaled / scale}.${decimals}`
 }

@@ -72,12 +72,9 @@ function showOrder(head: HTMLTableCellElement, order: Order | undefined, name: s
 }
 
 function toRow({ period, name, tokens, total }: Entry): HTMLTableRowElement {
-  return make(
-    'tr',
-    { role: 'row' },
-    make('td', { role: 'cell' }, describePeriod(period)),
-    make('td', { role: 'cell' }, name),
-    make('td', { role: 'cell', class: 'number' }, formatInteger(tokens)),
-    make('td', { role: 'cell', class: 'number' }, formatShare(tokens, total)),
+  const cells = [describePeriod(period), name].map((text) => make('td', {}, text))
+  const numbers = [formatInteger(tokens), formatShare(tokens, total)].map((text) =>
+    make('td', { class: 'number' }, text),
   )
+  return make('tr', {}, ...cells, ...numbers)
 }

@@ -1,4 +1,28 @@
-import { type Spread, spreadOf } from './spread.ts'
+/** How something is measured: beside another way to do it, or at several sizes. */
+
+/** What several rounds gave. */
+interface Spread {
+  median: number
+  min: number
+  max: number
+}
+
+function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (index: number) => sorted[index] ?? Number.NaN
+  const [low, high] = [(sorted.length - 1) >> 1, sorted.length >> 1]
+  return { median: (at(low) + at(high)) / 2, min: at(0), max: at(sorted.length - 1) }
+}
+
+/** Such as `5.24 (5.10–5.61)`. */
+export function showSpread({ median, min, max }: Spread): string {
+  return min === max ? digits(median) : `${digits(median)} (${digits(min)}–${digits(max)})`
+}
+
+/** Three digits: more would be noise. */
+export function digits(value: number): string {
+  return Math.abs(value) >= 100 ? String(Math.round(value)) : value.toPrecision(3)
+}
 
 /** What one measurement of one contestant gave, such as CPU seconds, and whatever else is worth keeping. */
 export interface Measured {
@@ -25,12 +49,13 @@ export interface Comparison {
   facts?: () => Promise<Record<string, number | string>>
 }
 
-/** Comparisons that share what they are measured on; `close` ends every process that was started for them. */
+/** What shares what it is measured on; `close` ends every process that was started for it. */
 export interface Suite {
-  comparisons: Comparison[]
+  comparisons?: Comparison[]
+  curves?: Curve[]
   /** What cannot be measured here, and why. */
-  skipped: string[]
-  close(): Promise<void>
+  skipped?: string[]
+  close?(): Promise<void>
 }
 
 type Described = 'name' | 'unit' | 'higherIsBetter' | 'barOf' | 'required' | 'goal' | 'baselineName'
@@ -96,4 +121,52 @@ function detailsOf(measured: readonly Measured[]): Record<string, Spread> {
   return Object.fromEntries(
     names.map((name) => [name, spreadOf(measured.map(({ details }) => details?.[name] ?? Number.NaN))]),
   )
+}
+
+/** The same work at several sizes. */
+export interface Curve {
+  name: string
+  /** One of the size, such as `million records`. */
+  oneOfSize: string
+  sizes: readonly number[]
+  lines: readonly { name: string; measure: (size: number) => Promise<Measured> }[]
+}
+
+export interface MeasuredLine {
+  name: string
+  rounds: number
+  points: { size: number; seconds: Spread }[]
+  /** What the work takes at size zero, and for each further one of the size: CPU seconds. */
+  intercept: number
+  slope: number
+}
+
+export interface MeasuredCurve extends Pick<Curve, 'name' | 'oneOfSize'> {
+  lines: MeasuredLine[]
+}
+
+/** Measures all lines of a curve at all sizes, in turns. */
+export async function measureCurve(curve: Curve, rounds: number): Promise<MeasuredCurve> {
+  const { name, oneOfSize, sizes } = curve
+  const measured = curve.lines.map((line) => ({ ...line, values: sizes.map(() => [] as number[]) }))
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [position, at] of sizes.entries()) {
+      for (const { measure, values } of measured) values[position]?.push((await measure(at)).value)
+    }
+  }
+  const lines = measured.map((line): MeasuredLine => {
+    const points = sizes.map((at, position) => ({ size: at, seconds: spreadOf(line.values[position] ?? []) }))
+    return { name: line.name, rounds, points, ...straightLine(points) }
+  })
+  return { name, oneOfSize, lines }
+}
+
+/** The straight line through the medians (least squares). */
+export function straightLine(points: MeasuredLine['points']): Pick<MeasuredLine, 'intercept' | 'slope'> {
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+  const [x, y] = [mean(points.map(({ size }) => size)), mean(points.map(({ seconds }) => seconds.median))]
+  const slope =
+    mean(points.map(({ size, seconds }) => (size - x) * (seconds.median - y))) /
+    mean(points.map(({ size }) => (size - x) ** 2))
+  return { intercept: y - slope * x, slope }
 }
