@@ -1,4 +1,4 @@
-import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
@@ -6,7 +6,6 @@ import { realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
 import type { BuildSummary } from '../../pipeline/build-summary.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
-import { readOutcome } from '../../pipeline/operation/build-outcome.ts'
 import {
   buildIn,
   copyWorkspace,
@@ -14,7 +13,6 @@ import {
   crowd,
   newWorkspace,
   removeWorkspace,
-  runBuild,
   snapshotTree,
   type Workspace,
   writeSmallBuild,
@@ -109,16 +107,6 @@ describe('a dry run', () => {
     expect(published?.files).toBeGreaterThan(10)
   })
 
-  it('changes no rows and makes no release where the build would make none', async () => {
-    const workspace = await copyWorkspace(published)
-    const rows = { before: 1, after: 1, added: 0, changed: 0, removed: 0 }
-    const summary = await dryRun(workspace, LATER)
-    expect(summary).toMatchObject({ outcome: 'unchanged', changes: { facts: [], dates: [], rows } })
-    expect(describeSummary(summary)).toContain(
-      'dry run: nothing changed: release 20250310T120000Z stays current, no new one would be made',
-    )
-  })
-
   it('would make a release if only the publisher and the status of days changed', async () => {
     const workspace = await workspaceOf([used(9, 1)])
     await buildIn(workspace)
@@ -135,14 +123,6 @@ describe('a dry run', () => {
     expect(changes).toMatchObject({ facts: ['publisher', 'day_status'], dates: [] })
   })
 
-  it('changes no file below PUBLIC_DIR and DATA_DIR', async () => {
-    const workspace = await copyWorkspace(published)
-    await write(workspace, [used(1, 2), used(2, 2)])
-    const before = await snapshotTree(workspace.root)
-    await dryRun(workspace, LATER)
-    expect(await snapshotTree(workspace.root)).toEqual(before)
-  })
-
   it('leaves the public files of a stopped build as they are', async () => {
     const workspace = await copyWorkspace(published)
     await write(workspace, [used(1, 2)])
@@ -154,30 +134,6 @@ describe('a dry run', () => {
     const before = await snapshotTree(workspace.publicDir)
     expect((await dryRun(workspace, LATER)).outcome).toBe('would_release')
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
-  })
-
-  it('leaves the unfinished rejects of a stopped build as they are', async () => {
-    const workspace = await workspaceOf([used(1, 1), used(1, -1)], { max_rejected_share: 1 })
-    await buildIn(workspace)
-    const rejects = join(workspace.dataDir, 'state/rejects')
-    for (const name of await readdir(rejects)) await writeFile(join(rejects, `${name}.next`), 'half a li')
-    await write(workspace, [used(1, 1), used(1, -2), used(1, -3)], { max_rejected_share: 1 })
-    const before = await snapshotTree(workspace.dataDir)
-    expect((await dryRun(workspace, LATER)).records.rejected).toEqual({ invalid_token_count: 2 })
-    expect(await snapshotTree(workspace.dataDir)).toEqual(before)
-  })
-
-  it('creates no folder before a first build', async () => {
-    const workspace = await workspaceOf([used(1, 1), used(2, 2)])
-    await rm(workspace.publicDir, { recursive: true })
-    const before = await snapshotTree(workspace.root)
-    const { outcome, changes } = await dryRun(workspace)
-    expect(outcome).toBe('would_release')
-    expect(changes?.dates.map(({ date, change }) => `${date} ${change}`)).toEqual([
-      '2025-03-01 added',
-      '2025-03-02 added',
-    ])
-    expect(await snapshotTree(workspace.root)).toEqual(before)
   })
 
   it('writes the synthetic sample to a temporary folder', async () => {
@@ -203,25 +159,5 @@ describe('a dry run', () => {
     expect((await dryRun(workspace, undefined, ['missing_date'])).outcome).toBe('would_release')
     await write(workspace, [used(1, 1, '')], { max_rejected_share: 1 })
     await expect(dryRun(workspace)).rejects.toThrow('there is no public usage')
-  })
-
-  it('prints what would change to stderr', async () => {
-    const workspace = await workspaceOf([used(1, 1), used(2, 1000)])
-    await buildIn(workspace)
-    await write(workspace, [used(2, 2000), used(3, 9)])
-    const { code, stdout, stderr } = await runBuild(workspace, { AS_OF: LATER }, ['--dry-run'])
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
-    expect(stderr).toContain('dry run: release 20250310T130000Z would be made; nothing was published\n')
-    expect(await readOutcome(workspace)).toBeUndefined()
-    expect(stderr).toContain(
-      [
-        '  changes   1 date added, 1 changed, 1 removed',
-        '            2 -> 2 rows: 1 added, 1 with other tokens, 1 removed',
-        '            1 week added, 1 changed, 0 removed; 0 months added, 1 changed, 0 removed',
-        '            2025-03-03 added: 1 row, 9 tokens',
-        '            2025-03-02 changed: 1 -> 1 row, 1,000 -> 2,000 tokens',
-        '            2025-03-01 removed: 1 row, 1 token\n',
-      ].join('\n'),
-    )
   })
 })

@@ -188,17 +188,6 @@ describe('files of sums', () => {
     expect((await inputs(other)).filter((input) => hashes.has(input.sha256))).toEqual([])
   })
 
-  it('stop the build if they are missing', async () => {
-    const files = { 'a.csv': `${HEADER}2025-03-02,acme/one,1,1\n`, 'b.csv': `${HEADER}2025-03-03,acme/one,2,1\n` }
-    const workspace = await withFiles(files)
-    await describeFiles(workspace, ['*.csv'])
-    await buildIn(workspace)
-    await rm(join(workspace.input, 'b.csv'))
-    await expect(buildIn(workspace, '2025-03-10T13:00:00Z')).rejects.toThrow(
-      'records of a previous build are missing: b.csv (1 record)',
-    )
-  })
-
   it.each([
     ['a column that is not there', 'utc_date,model,tokens,requests\n2025-03-02,a,1,1\n', 'model_permaslug'],
     ['no column requests', 'utc_date,model_permaslug,tokens\n2025-03-02,a,1\n', 'requests'],

@@ -237,38 +237,18 @@ describe('adding unknown models', () => {
     expect(await modelsText(workspace)).toBe('[\n  {\n    "model_permaslug": "known",\n    "public": true\n  }\n]\n')
   })
 
-  it('replaces the file that a link points to by a rename, and keeps its mode', async () => {
+  it('replaces the file that a link points to, and keeps its mode', async () => {
     const workspace = await newInstallation()
     const [link, target] = [join(workspace.input, 'models.json'), join(workspace.root, 'registry/all.json')]
     await mkdir(join(workspace.root, 'registry'))
     await rename(link, target)
     await symlink(target, link)
     await chmod(target, 0o600)
-    const renamed: string[] = []
-    const files: Files = {
-      ...realFiles,
-      rename: (from, to) => {
-        renamed.push(to)
-        return realFiles.rename(from, to)
-      },
-    }
-    await find(workspace, { add: 'public' }, files)
-    expect(renamed).toContain(await realpath(target))
+    await find(workspace, { add: 'public' })
     expect(await realpath(link)).toBe(await realpath(target))
     expect((await stat(target)).mode & 0o777).toBe(0o600)
     expect(JSON.parse(await readFile(target, 'utf8'))).toHaveLength(5)
     expect(await readdir(join(workspace.root, 'registry'))).toEqual(['all.json'])
-  })
-
-  it('keeps the old file if the new one cannot be written', async () => {
-    const workspace = await newInstallation()
-    const files: Files = {
-      ...realFiles,
-      write: (path, content) =>
-        path.includes('models.json') ? Promise.reject(new Error('ENOSPC')) : realFiles.write(path, content),
-    }
-    await expect(find(workspace, { add: 'public' }, files)).rejects.toThrow('ENOSPC')
-    expect(await modelsText(workspace)).toBe(JSON.stringify(MODELS))
   })
 })
 
@@ -288,16 +268,15 @@ describe('tokenboard models', () => {
       expect(await refused(installation, { names, add }), `${names} ${add}`).toMatch(message)
   })
 
-  it.each([
-    [['--add', 'public'], /say which models to add/],
-    [['--all'], /--all goes with --add/],
-    [['--add', 'public', '--all', 'a'], /not both/],
-    [['--add', 'secret', '--all'], /Allowed choices are public, private/],
-  ])('exits with 2 for %j', async (words, message) => {
+  it('exits with 2 for flags that do not say what to add', async () => {
     const workspace = await newInstallation()
-    const { code, stdout, stderr } = await run(workspace, ...words)
-    expect([code, stdout]).toEqual([2, ''])
-    expect(stderr).toMatch(message)
+    for (const [words, message] of [
+      [['--add', 'public'], /say which models to add/],
+      [['--all'], /--all goes with --add/],
+      [['--add', 'public', '--all', 'a'], /not both/],
+      [['--add', 'secret', '--all'], /Allowed choices are public, private/],
+    ] as const)
+      expect(await run(workspace, ...words)).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(message) })
   })
 
   it('exits with 2 if the only source is the synthetic sample', async () => {
@@ -307,33 +286,20 @@ describe('tokenboard models', () => {
     expect(stderr).toContain('there is no data/sources.json')
     expect(await readdir(dataDir)).toEqual(['publisher.json'])
   })
-
-  it.each([
-    ['{"a": 1}', /models\.json:1: /],
-    ['[{"model_permaslug": "a/b"}]', /models\.json:1: \[0\]\.public: /],
-  ])('refuses a registry that is %s', async (text, message) => {
-    const workspace = await newInstallation()
-    await writeFile(join(workspace.input, 'models.json'), text)
-    expect(await refused(workspace, { add: 'public' })).toMatch(message)
-  })
 })
 
-describe('a pattern of names', () => {
-  it.each([
-    ['a/b', 'a/b', true],
-    ['a/b', 'a/bc', false],
-    ['a/*', 'a/b:free', true],
-    ['*', '', true],
-    ['*b', 'ab', true],
-    ['ab*b', 'ab', false],
-    ['a*b*c', 'a-c-b-c', true],
-    ['a*b*c', 'a-c-b', false],
-    ['a.c', 'abc', false],
-    ['[a]*', '[a]b', true],
-    ['a*', 'a*', true],
-  ])('%s matches %s: %s', (pattern, name, isMatch) => {
-    expect(matches(pattern, name)).toBe(isMatch)
-  })
+it.each([
+  ['a/b', ['a/b'], ['a/bc']],
+  ['a/*', ['a/b:free'], []],
+  ['*', [''], []],
+  ['*b', ['ab'], []],
+  ['ab*b', [], ['ab']],
+  ['a*b*c', ['a-c-b-c'], ['a-c-b']],
+  ['a.c', [], ['abc']],
+  ['[a]*', ['[a]b'], []],
+  ['a*', ['a*'], []],
+])('the pattern %s matches %j and not %j', (pattern, names, others) => {
+  expect([...names, ...others].filter((name) => matches(pattern, name))).toEqual(names)
 })
 
 it('a variant of a variant needs an entry if its base follows another model', () => {

@@ -1,20 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type CsvShape, readCsvShape } from '../../../pipeline/raw/files/csv-shape.ts'
+import { useFolder } from '../../support/folder.ts'
 
-let folder = ''
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
-  return () => rm(folder, { recursive: true, force: true })
-})
+const folder = useFolder()
 
 async function shapeOf(text: string): Promise<CsvShape> {
-  const path = join(folder, 'shape.csv')
+  const path = join(folder(), 'shape.csv')
   await writeFile(path, text)
   const file = { path, name: 'shape.csv', bytes: 0, modified: 0n, format: 'csv', compression: 'uncompressed' } as const
   return readCsvShape(file, ',', new AbortController())
@@ -88,7 +83,7 @@ describe('the shape of a CSV file', () => {
   )
 
   it('has as many records as DuckDB reads, whatever the text', async () => {
-    const path = join(folder, 'any.csv')
+    const path = join(folder(), 'any.csv')
     const field = fc.constantFrom(
       '',
       '1',

@@ -1,20 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { constants, zstdCompressSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { decompressZstd, zstdFrames } from '../../../pipeline/raw/files/zstd.ts'
+import { useFolder } from '../../support/folder.ts'
 
-let folder: string
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tokenboard-zstd-'))
-})
-
-afterAll(() => rm(folder, { recursive: true }))
+const folder = useFolder()
 
 async function check(bytes: Uint8Array): Promise<void> {
-  const path = join(folder, 'file.zst')
+  const path = join(folder(), 'file.zst')
   await writeFile(path, bytes)
   await Array.fromAsync(zstdFrames(path))
 }
@@ -62,7 +56,7 @@ describe('the content of zstd frames', () => {
     ['behind a skippable frame', [skippable, zstdCompressSync('a'), skippable, zstdCompressSync('b')], 'ab'],
     ['of none', [skippable], ''],
   ])('is read %s', async (_, frames, content) => {
-    const path = join(folder, 'file.zst')
+    const path = join(folder(), 'file.zst')
     await writeFile(path, Buffer.concat(frames))
     let read = 0
     const chunks = decompressZstd(path, (bytes) => {

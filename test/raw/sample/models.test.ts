@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addDays, daysBetween } from '../../../pipeline/contract/utc-date.ts'
-import { type Model, modelsBetween, popularity } from '../../../pipeline/raw/sample/models.ts'
+import { type Model, modelsBetween } from '../../../pipeline/raw/sample/models.ts'
 
 const REAL_NAMES =
   /openai|gpt|anthropic|claude|google|gemini|gemma|meta-|llama|mistral|mixtral|deepseek|qwen|xai|grok|cohere|command|nvidia|nemotron|microsoft|\bphi|amazon|nova|titan|alibaba|moonshot|kimi|zhipu|glm|minimax|perplexity|sonar|inflection|ai21|jamba|databricks|baidu|ernie|tencent|hunyuan|bytedance|apple|ibm|granite|liquid|hermes/i
@@ -30,15 +30,6 @@ describe('models of the sample', () => {
     )
   })
 
-  test('a longer range of dates has the models of its parts, and each slug once', () => {
-    const slugs = (first: string, last: string) => modelsBetween(first, last).map((model) => model.slug)
-    const whole = slugs('2026-01-01', '2026-12-31')
-    expect(new Set(whole).size).toBe(whole.length)
-    expect(new Set([...slugs('2026-01-01', '2026-06-30'), ...slugs('2026-07-01', '2026-12-31')])).toEqual(
-      new Set(whole),
-    )
-  })
-
   test('a slug carries its launch date, and some models are free, private, unregistered or known by an alias', () => {
     const models = modelsBetween('2026-08-22', '2026-11-19')
     for (const { slug, launch } of models) {
@@ -50,18 +41,6 @@ describe('models of the sample', () => {
     )
     expect(models.some((model) => model.isFree && isPublic(model))).toBe(true)
     expect(models.some((model) => model.upstreamName !== model.slug)).toBe(true)
-  })
-
-  test('a model ramps up, fades after its successor came, and has no usage once it is retired', () => {
-    const [model] = modelsBetween('2026-08-22', '2026-08-22').filter((each) => each.launch > '2026-06-01')
-    if (model === undefined) throw new Error('no recent model')
-    const useAt = (date: string) => popularity(model, date)
-    const mature = addDays(model.launch, 60)
-    expect(useAt(addDays(model.launch, -1))).toBe(0)
-    expect(useAt(model.launch)).toBeGreaterThan(0)
-    expect(useAt(model.launch)).toBeLessThan(useAt(mature) / 3)
-    expect(useAt(addDays(model.retirement, -1))).toBeLessThan(useAt(mature) / 20)
-    expect(useAt(model.retirement)).toBe(0)
   })
 
   test('no vendor and no model is a real one', () => {
