@@ -1,14 +1,12 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { BuildError } from '../base/errors.ts'
-import { realFiles } from '../base/files.ts'
 import { counted } from '../base/numbers.ts'
 import type { NumberedInput } from '../release/inputs.ts'
 import { shown } from '../release/provenance-differences.ts'
 import type { Reproduction } from '../reproduce.ts'
-import { withInterrupt } from './interrupt.ts'
-import { createReporter } from './reporter.ts'
-import { say } from './say.ts'
+import { say } from './output.ts'
+import { withEffects } from './running.ts'
 
 export const reproduce = new Command('reproduce')
   .description('Make a release again from its raw files, in a temporary folder, and compare every file.')
@@ -21,11 +19,7 @@ export const reproduce = new Command('reproduce')
   .action(async (release, { json = false }) => {
     const config = readPipelineConfig()
     const module = await import('../reproduce.ts')
-    const clock = () => new Date()
-    const report = createReporter(process.stderr, clock)
-    const reproduction = await withInterrupt((signal) =>
-      module.reproduce(config, { now: clock, report, signal, files: realFiles }, release),
-    )
+    const reproduction = await withEffects((effects) => module.reproduce(config, effects, release))
     if (json) process.stdout.write(`${JSON.stringify(reproduction)}\n`)
     if (!reproduction.equal) throw new BuildError(explain(reproduction))
     const { files } = reproduction

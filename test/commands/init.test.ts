@@ -1,17 +1,15 @@
 /** `tokenboard init`: from raw logs to the files that a build takes as they are. */
-import { cp, link, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { cp, link, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
-import { type InitOptions, type InitResult, NO_OPTIONS, runInit } from '../../pipeline/commands/run-init.ts'
+import type { InitOptions } from '../../pipeline/commands/run-init.ts'
+import { AS_OF, initIn, workspaceWith, YES } from '../support/init.ts'
 import {
   buildAndListen,
   buildIn,
-  newWorkspace,
   publishedCsv,
   REPOSITORY,
   rowsOf,
@@ -22,53 +20,13 @@ import {
   writeInput,
 } from '../support/pipeline.ts'
 import { TEST_PUBLISHER } from '../support/publisher.ts'
-import { RECORDS, toLines } from '../support/schemas.ts'
 
 const PRODUCTS = join(REPOSITORY, 'test/schemas')
 const OWN_FILES = ['source.json', 'expected.json']
 const VERTEX = 'logs-000000000000.json'
 /** What LiteLLM left out of these counts, no record says. */
 const NOT_GUESSED = ['without-cache-writes.ndjson']
-const AS_OF = '2026-10-31T12:00:00Z'
-
-interface Done extends InitResult {
-  /** What a person saw. */
-  shown: string
-}
-
-/** A workspace without a publisher, in whose folder `logs` these files lie. */
-async function workspaceWith(logs: Record<string, string | Uint8Array>): Promise<Workspace> {
-  const workspace = await newWorkspace()
-  await realFiles.remove(join(workspace.dataDir, 'publisher.json'))
-  await mkdir(join(workspace.input, 'logs'))
-  for (const [name, content] of Object.entries(logs)) await writeInput(workspace, `logs/${name}`, content)
-  return workspace
-}
-
-/** Answers are lines; none stands for nobody who answers. */
-async function initIn(
-  workspace: Workspace,
-  options: Partial<InitOptions> = {},
-  { answers = [], asOf = AS_OF, effects = {} }: { answers?: string[]; asOf?: string; effects?: Partial<Effects> } = {},
-): Promise<Done> {
-  const config = { ...readPipelineConfig(settings(workspace, asOf)), threads: 1 }
-  const now = () => new Date('2026-11-20T00:12:00.987Z')
-  const all = { now, report: () => {}, signal: new AbortController().signal, files: realFiles, ...effects }
-  let shown = ''
-  const write = (text: string) => {
-    shown += text
-  }
-  const input = Readable.from(answers.map((answer) => `${answer}\n`))
-  const done = await runInit(
-    [join(workspace.input, 'logs')],
-    { ...NO_OPTIONS, ...options },
-    { config, effects: all, input, write },
-  )
-  return { ...done, shown }
-}
-
 const { name: publisherName, url: publisherUrl, contact } = TEST_PUBLISHER
-const YES = { yes: true, publisherName, publisherUrl, contact }
 /** For who has a publisher already. */
 const AGAIN = { yes: true, force: true }
 const PUBLISHER = [publisherName, publisherUrl, contact]
@@ -395,49 +353,4 @@ it('tokenboard init prints one JSON object, with paths relative to the sources f
     dry_run: { outcome: 'would_release', total_tokens: '2020' },
   })
   expect((await readJson(join(workspace.dataDir, 'sources.json'))).sources).toMatchObject([{ name: '2025' }])
-})
-
-describe('two sources that show the same requests', () => {
-  const [one, two] = ['litellm-daily-user-spend', 'litellm-spend-logs'] as const
-  const OPTIONS = { ...YES, public: ['*'] }
-
-  const workspaceOf = () => {
-    const daily = (date: string) => ({ ...RECORDS[one], date, prompt_tokens: 800 })
-    const spend = (date: string) => ({ ...RECORDS[two], startTime: `${date}T10:00:00Z` })
-    return workspaceWith({
-      'daily/a.ndjson': toLines(['2025-06-01', '2025-06-02', '2025-06-03'].map(daily)),
-      'spend/a.ndjson': toLines(['2025-06-02', '2025-06-03', '2025-06-04'].map(spend)),
-    })
-  }
-  /** The sources by schema; the file then has no rule. */
-  const sourcesOf = async ({ sources: path }: Workspace): Promise<Record<string, { where?: unknown }>> => {
-    const file = JSON.parse(await readFile(path, 'utf8'))
-    await writeFile(path, JSON.stringify({ ...file, disclosure: 'none' }))
-    return Object.fromEntries(file.sources.map((source: { schema: string }) => [source.schema, source]))
-  }
-
-  it('are asked about, and by default the one with the most tokens counts', async () => {
-    const rest = Array.from({ length: 9 }, () => '')
-    for (const [answers, left] of [
-      [[], one],
-      [['neither', two, ...rest], two],
-    ] as const) {
-      const workspace = await workspaceOf()
-      const { shown } = await initIn(workspace, { ...OPTIONS, yes: answers.length === 0 }, { answers: [...answers] })
-      expect(Object.keys(await sourcesOf(workspace))).toEqual([left])
-      expect(shown).toContain(`show the same requests: only ${left} counts\n`)
-    }
-    const isBoth = initIn(await workspaceOf(), { ...OPTIONS, yes: false }, { answers: ['both', ...rest] })
-    await expect(isBoth).rejects.toThrow(`--accept "overlapping_sources:${one}+${two}" --note TEXT`)
-  })
-
-  it('count one after the other if one of them was published before', async () => {
-    const workspace = await workspaceOf()
-    await initIn(workspace, OPTIONS)
-    await sourcesOf(workspace)
-    await buildIn(workspace, AS_OF)
-    await initIn(workspace, { ...OPTIONS, force: true }, { asOf: '2026-10-31T12:30:00Z' })
-    expect((await sourcesOf(workspace))[two]?.where).toEqual({ startTime: { since: '2025-06-04' } })
-    expect((await buildIn(workspace, '2026-10-31T13:00:00Z')).end_date).toBe('2025-06-04')
-  })
 })

@@ -110,18 +110,6 @@ describe('inspect', () => {
     ])
   })
 
-  it.each([
-    ['CR LF', '\r\n'],
-    ['CR', '\r'],
-  ])('reads a CSV file with line ends of %s and LF', async (_, end) => {
-    const lines = Array.from({ length: 5000 }, (_, index) => `2025-06-01T12:00:00Z,"m\n",${index},1\n`)
-    const content = `\ufeffts,model,inputTokens,outputTokens${end}${lines.join('')}`
-    const { source, notes } = await inspectContent('usage.csv', content.replace('"m\n"', 'm'))
-    expect(source?.schema).toBe('canonical')
-    // A model name has no line end.
-    expect(notes[0]).toBe('99 of the first 100 records would be rejected')
-  })
-
   it('notes nothing of records that the schema leaves out, such as in the lists of pages', async () => {
     const log = [RECORDS['cloudflare-ai-gateway-logs'], { ...RECORDS['cloudflare-ai-gateway-logs'], cached: true }]
     const found = await inspectContent('page.json', JSON.stringify({ data: log, page: 1 }))

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
 import { HeldError } from '../../pipeline/base/errors.ts'
-import { WAIT, waitForLock } from '../../pipeline/commands/wait.ts'
+import { WAIT, waitForLock } from '../../pipeline/commands/running.ts'
 
 /** Work whose lock is held for so many tries, and a clock that moves with the pauses. */
 function held(tries: number) {

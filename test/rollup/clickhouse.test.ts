@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -7,9 +8,9 @@ import type { ClickHouseLogin } from '../../pipeline/base/config.ts'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import type { ClickHouseChoice } from '../../pipeline/raw/engine.ts'
 import { ClickHouse } from '../../pipeline/rollup/clickhouse-client.ts'
-import { readDay } from '../../pipeline/rollup/clickhouse-day-rows.ts'
+import { readDay } from '../../pipeline/rollup/clickhouse-day.ts'
 import { renderStatement } from '../../pipeline/rollup/clickhouse-statement.ts'
-import { newWorkspace, writeInput } from '../support/pipeline.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 interface Request {
   query: string
@@ -116,14 +117,13 @@ describe('a query to ClickHouse', () => {
   })
 
   it.each([
-    ['secret\n', 'secret'],
     ['secret\r\n', 'secret'],
     ['secret \n\n', 'secret \n'],
     [' secret\t', ' secret\t'],
   ])('is sent with the password of a file without its last line ending: %j', async (content, password) => {
-    const workspace = await newWorkspace()
-    await writeInput(workspace, 'password', content)
-    const login = { user: 'me', password: undefined, passwordFile: join(workspace.input, 'password') }
+    const passwordFile = join(await temporaryFolder(), 'password')
+    await writeFile(passwordFile, content)
+    const login = { user: 'me', password: undefined, passwordFile }
     const { clickhouse, requests } = await fakeClickHouse(() => ROW, { login })
     await clickhouse.rows('SELECT 1')
     expect(requests[0]?.authorization).toBe(`Basic ${Buffer.from(`me:${password}`).toString('base64')}`)
@@ -181,44 +181,26 @@ describe('a query to ClickHouse', () => {
   })
 })
 
-describe('a statement for ClickHouse', () => {
-  it('has values in place of its marks', () => {
-    const values = {
-      nodes: 'clickhouse/all_nodes',
-      cluster: 'my-cluster',
-      database: 'logs',
-      view: 'usage',
-      first: '2025-03-02',
-      last: '2025-03-03',
-    }
-    const statement = renderStatement('clickhouse/dates', values)
-    expect(statement).toContain('FROM cluster(`my-cluster`, system, one) AS nodes ALL INNER JOIN')
-    expect(statement).toContain(
-      "FROM `logs`.`usage`\n  WHERE utc_date >= toDate('2025-03-02') AND utc_date <= toDate('2025-03-03')",
-    )
-    expect(statement).not.toContain('--')
-  })
+const VALUES = {
+  nodes: 'clickhouse/all_nodes',
+  ...{ cluster: 'my-cluster', database: 'logs', view: 'usage', first: '2025-03-02', last: '2025-03-03' },
+}
 
-  it.each([
-    ['a name', { view: '`; DROP TABLE x; --' }],
-    ['a date', { first: "2025-03-02') OR (1" }],
-    ['a calendar', { last: '2025-02-30' }],
-    ['a value', { cluster: '' }],
-  ])('refuses a value that is not %s', (_, wrong) => {
-    const values = {
-      nodes: 'clickhouse/all_nodes',
-      cluster: 'c',
-      database: 'd',
-      view: 'v',
-      first: '2025-03-02',
-      last: '2025-03-03',
-    }
-    expect(() => renderStatement('clickhouse/dates', { ...values, ...wrong })).toThrow()
-  })
-
-  it('refuses to leave a mark without a value', () => {
-    expect(() => renderStatement('clickhouse/kill', {})).toThrow('{query_id:String}')
-  })
+it('a statement for ClickHouse has values in place of its marks, and refuses what is none', () => {
+  const statement = renderStatement('clickhouse/dates', VALUES)
+  expect(statement).toContain('FROM cluster(`my-cluster`, system, one) AS nodes ALL INNER JOIN')
+  expect(statement).toContain(
+    "FROM `logs`.`usage`\n  WHERE utc_date >= toDate('2025-03-02') AND utc_date <= toDate('2025-03-03')",
+  )
+  expect(statement).not.toContain('--')
+  for (const wrong of [
+    { view: '`; DROP TABLE x; --' },
+    { first: "2025-03-02') OR (1" },
+    { last: '2025-02-30' },
+    { cluster: '' },
+  ])
+    expect(() => renderStatement('clickhouse/dates', { ...VALUES, ...wrong }), JSON.stringify(wrong)).toThrow()
+  expect(() => renderStatement('clickhouse/kill', {})).toThrow('{query_id:String}')
 })
 
 describe('the answer of ClickHouse for a day', () => {

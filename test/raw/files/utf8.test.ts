@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Utf8Check } from '../../../pipeline/raw/files/utf8.ts'
+import { Utf8Check } from '../../../pipeline/raw/files/csv-shape.ts'
 
 const Piece = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 5 }).map((text) => Buffer.from(text)),
