@@ -34,7 +34,7 @@ const batchOf = (spanId: string) => {
 
 function workspaceOf(schema: string, files: Record<string, string>): Promise<Workspace> {
   const contents = Object.entries(files).map(([name, content]) => [name, compress(name, content)] as const)
-  return workspaceWith(Object.fromEntries(contents), { schema })
+  return workspaceWith(Object.fromEntries(contents), { schema, files: ['*/*'] })
 }
 
 let minute = 0
