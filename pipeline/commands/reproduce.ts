@@ -30,7 +30,7 @@ export function explain({ release, files, dates, provenance, left_out }: Reprodu
   const others = files.filter(({ comparison }) => comparison !== 'equal').map(({ path }) => path)
   const inputs = (which: readonly NumberedInput[]) =>
     listed(which.map(({ ordinal, sha256, file }) => `${file ?? `number ${ordinal}`} (SHA-256 ${shown(sha256)}…)`))
-  const { tools = [], gone = [], other = [] } = provenance ?? {}
+  const { tools, gone, other } = provenance
   const reasons = [
     gone.length > 0 && `inputs that are missing or have changed: ${inputs(gone)}`,
     gone.length > 0 && left_out.length > 0 && `files that are new or have changed since: ${listed(left_out)}`,

@@ -36,19 +36,6 @@ describe('tokenboard rejects', () => {
     return () => removeWorkspace(workspace)
   })
 
-  it('prints counts by source, file and reason', async () => {
-    const { code, stdout, stderr } = await run(workspace)
-    expect(stdout.split('\n').map((line) => line.split(/ +/))).toEqual([
-      ['source', 'file', 'reason', 'records'],
-      ['csv', 'a.csv', 'invalid_timestamp', '2'],
-      ['csv', 'a.csv', 'malformed_record', '1'],
-      ['json', 'b.ndjson', 'malformed_record', '1'],
-      [''],
-    ])
-    expect(stderr).toContain('4 rejected records')
-    expect(code).toBe(0)
-  })
-
   it.each([
     [
       ['--source', 'csv'],

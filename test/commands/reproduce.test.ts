@@ -3,14 +3,11 @@ import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { writeChecksums } from '../../pipeline/base/checksums.ts'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
 import { explain } from '../../pipeline/commands/reproduce.ts'
 import { Provenance } from '../../pipeline/contract/provenance.ts'
 import { compareProvenance } from '../../pipeline/release/provenance-differences.ts'
-import { readManifest } from '../../pipeline/release/verify.ts'
 import { type Reproduction, reproduce } from '../../pipeline/reproduce.ts'
 import {
   archiveIn,
@@ -252,56 +249,39 @@ describe('reproduce', () => {
     expect(reproduction).toMatchObject({ equal: false, dates: [{ date: '2025-03-02', change: 'changed' }] })
     expect(others(reproduction)).toContain('rankings-daily.csv')
   })
-
-  it('reads all raw files for a release without provenance', async () => {
-    const workspace = await published()
-    const folder = join(datasetFolder(workspace), 'releases', SECOND)
-    const manifest = await readManifest(folder)
-    const files = manifest.files.filter(({ path }) => path !== 'provenance.json')
-    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }))
-    await rm(join(folder, 'provenance.json'))
-    await rm(join(folder, 'SHA256SUMS'))
-    await writeChecksums(folder, realFiles)
-    const reproduction = await makeAgain(workspace)
-    expect(reproduction).toMatchObject({ equal: false, dates: [], provenance: undefined, left_out: [] })
-    expect(reproduction.files).toContainEqual({ path: 'provenance.json', comparison: 'not_published' })
-    expect(reproduction.files).toContainEqual({ path: 'rankings-daily.parquet', comparison: 'equal' })
-  })
 })
 
 const FILE = { source: 's', file: 'a.csv' }
 
-describe('compareProvenance', () => {
-  it('lists each tool that differs, and inputs as often as they differ', async () => {
-    const workspace = await published()
-    const path = join(datasetFolder(workspace), 'releases', SECOND, 'provenance.json')
-    const provenance = Provenance.parse(JSON.parse(await readFile(path, 'utf8')))
-    const [one, two] = ['1'.repeat(64), '2'.repeat(64)]
-    const numbered = (hashes: string[]) =>
-      hashes.map((hash, position) => ({ ordinal: position + 1, sha256: hash, ...FILE }))
-    const after = {
-      ...provenance,
-      code: { ...provenance.code, version: '9.9.9', sha256: one },
-      sql_sha256: one,
-      duckdb: 'v9.9.9',
-      registry: { models_sha256: one, aliases_sha256: one },
-    }
-    const inputs = { first: numbered([one, one, two]), second: numbered([one, two, two]) }
-    expect(compareProvenance(provenance, after, inputs)).toEqual({
-      tools: [
-        `the version of Tokenboard was ${provenance.code.version} and is 9.9.9`,
-        expect.stringMatching(/^the code of the pipeline was [0-9a-f]{12} and is 1{12}$/),
-        expect.stringMatching(/^the SQL of the pipeline was [0-9a-f]{12} and is 1{12}$/),
-        `DuckDB was ${provenance.duckdb} and is v9.9.9`,
-        expect.stringMatching(/^the file of models was [0-9a-f]{12} and is 1{12}$/),
-        'the file of aliases was none and is 111111111111',
-      ],
-      gone: [{ ordinal: 2, sha256: one, ...FILE }],
-      other: [{ ordinal: 3, sha256: two, ...FILE }],
-    })
-    const same = { first: inputs.first, second: inputs.first }
-    expect(compareProvenance(provenance, provenance, same)).toEqual({ tools: [], gone: [], other: [] })
+it('lists each tool that differs, and inputs as often as they differ', async () => {
+  const workspace = await published()
+  const path = join(datasetFolder(workspace), 'releases', SECOND, 'provenance.json')
+  const provenance = Provenance.parse(JSON.parse(await readFile(path, 'utf8')))
+  const [one, two] = ['1'.repeat(64), '2'.repeat(64)]
+  const numbered = (hashes: string[]) =>
+    hashes.map((hash, position) => ({ ordinal: position + 1, sha256: hash, ...FILE }))
+  const after = {
+    ...provenance,
+    code: { ...provenance.code, version: '9.9.9', sha256: one },
+    sql_sha256: one,
+    duckdb: 'v9.9.9',
+    registry: { models_sha256: one, aliases_sha256: one },
+  }
+  const inputs = { first: numbered([one, one, two]), second: numbered([one, two, two]) }
+  expect(compareProvenance(provenance, after, inputs)).toEqual({
+    tools: [
+      `the version of Tokenboard was ${provenance.code.version} and is 9.9.9`,
+      expect.stringMatching(/^the code of the pipeline was [0-9a-f]{12} and is 1{12}$/),
+      expect.stringMatching(/^the SQL of the pipeline was [0-9a-f]{12} and is 1{12}$/),
+      `DuckDB was ${provenance.duckdb} and is v9.9.9`,
+      expect.stringMatching(/^the file of models was [0-9a-f]{12} and is 1{12}$/),
+      'the file of aliases was none and is 111111111111',
+    ],
+    gone: [{ ordinal: 2, sha256: one, ...FILE }],
+    other: [{ ordinal: 3, sha256: two, ...FILE }],
   })
+  const same = { first: inputs.first, second: inputs.first }
+  expect(compareProvenance(provenance, provenance, same)).toEqual({ tools: [], gone: [], other: [] })
 })
 
 it('reads the file that an input was, although others of the same bytes have come since', async () => {

@@ -38,6 +38,12 @@ describe('an unset SOURCES', () => {
     const { code, stderr } = await runB(workspace, ['build'])
     expect(code, stderr).toBe(0)
     expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-01 b/one 15'])
+    await rm(join(workspace.root, 'B/sources.json'))
+    const again = await runB(workspace, ['reproduce'])
+    expect(again).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/there is no B\/sources\.json.* data\/sources\.json/),
+    })
   })
 
   it.each([[['build']], [['serve', '--port', '0']], [['archive', '--before', '2025-03-02']], [['reproduce']]])(

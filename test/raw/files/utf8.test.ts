@@ -20,17 +20,3 @@ it('the check of UTF-8 does not depend on where bytes are cut', () => {
     { seed: 9, numRuns: 2000 },
   )
 })
-
-it.each([
-  [['c3', 'a9'], true],
-  [['f0', '9f', '98', '80'], true],
-  [['c3'], false],
-  [['c3', '41'], false],
-  [['f0 9f 98', '80 41'], true],
-  [['80'], false],
-  [['41', '80', '80', '80', '80'], false],
-])('the check of UTF-8 of %j gives %j', (chunks, expected) => {
-  const check = new Utf8Check()
-  for (const chunk of chunks) check.add(Buffer.from(chunk.replaceAll(' ', ''), 'hex'))
-  expect(check.isWhole()).toBe(expected)
-})

@@ -251,12 +251,13 @@ describe('one build of many sources', () => {
     const rows = rowsOf(await publishedCsv(workspace))
     const quality = JSON.parse(await readFile(join(workspace.dataDir, 'state/quality.json'), 'utf8'))
     type Counted = { source: string; reason: string; records: number }
+    const isLeftOut = ({ reason }: Counted) => reason === 'left_out' || reason === 'nothing_used'
     for (const [index] of CASES.entries()) {
       const ofSource = (list: Counted[]) => list.filter(({ source }) => source === `s${index}`)
       const [aside, rejected] = [ofSource(quality.set_aside), ofSource(quality.rejected_in_files)]
       found.set(`s${index}`, {
         counts: rows.filter((row) => new RegExp(`[ -]${index}/`).test(row)).sort(),
-        left_out: aside.reduce((sum, { records }) => sum + records, 0),
+        left_out: aside.filter(isLeftOut).reduce((sum, { records }) => sum + records, 0),
         rejected: Object.fromEntries(rejected.map(({ reason, records }) => [reason, records])),
       })
     }
