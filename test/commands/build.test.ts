@@ -24,8 +24,10 @@ import {
   sha256,
   snapshotTree,
   type Workspace,
+  workspaceOf,
   writeInput,
   writeSmallBuild,
+  writeSource,
 } from '../support/pipeline.ts'
 import { COLUMNS, toCsvText } from '../support/records.ts'
 
@@ -66,66 +68,41 @@ describe('tokenboard build', () => {
     expect(await readFile(join(workspace.publicDir, 'README.md'), 'utf8')).toBe('what this folder is')
   })
 
-  it('prints a summary as one JSON object with --json, as of AS_OF cut to whole seconds', async () => {
+  it('prints a summary as one JSON object with --json, as of AS_OF or the clock, cut to whole seconds', async () => {
     const workspace = await smallWorkspace()
     const { code, stdout } = await runBuild(workspace, { AS_OF: '2025-03-10T12:00:00.999Z' }, ['--json'])
     expect(code).toBe(0)
+    const none = { duplicates: 0, private: 0, rejected: {}, withheld: [], before_dataset_start: 0, not_yet_complete: 0 }
     expect(JSON.parse(stdout)).toMatchObject({
-      outcome: 'released',
-      release: '20250310T120000Z',
-      as_of: '2025-03-10T12:00:00Z',
-      rows: 1,
-      models: 1,
-      total_tokens: '1',
-      content_hash: `sha256:${sha256(ONE)}`,
-      records: {
-        read: 1,
-        published: 1,
-        duplicates: 0,
-        private: 0,
-        rejected: {},
-        withheld: [],
-        before_dataset_start: 0,
-        not_yet_complete: 0,
-      },
+      ...{ outcome: 'released', release: '20250310T120000Z', as_of: '2025-03-10T12:00:00Z' },
+      ...{ rows: 1, models: 1, total_tokens: '1', content_hash: `sha256:${sha256(ONE)}` },
+      records: { read: 1, published: 1, ...none },
     })
+    const newest = [{ source: 'source-0', date: '2025-03-02' }]
     expect(await readOutcome(workspace)).toMatchObject({
-      outcome: 'released',
-      exit_code: 0,
-      release: '20250310T120000Z',
+      ...{ outcome: 'released', exit_code: 0, release: '20250310T120000Z' },
       counts: {
         records: { read: 1, published: 1, rejected: 0, withheld: 0 },
-        rejected_share: 0,
-        withheld_share: 0,
-        newest: [{ source: 'source-0', date: '2025-03-02' }],
+        ...{ rejected_share: 0, withheld_share: 0, newest },
       },
     })
-  })
-
-  it('takes the time of the clock without AS_OF, cut to whole seconds', async () => {
-    expect(await buildIn(await smallWorkspace(), '')).toMatchObject({
-      release: '20261120T001200Z',
-      as_of: '2026-11-20T00:12:00Z',
-    })
+    const now = { release: '20261120T001200Z', as_of: '2026-11-20T00:12:00Z' }
+    expect(await buildIn(await smallWorkspace(), '')).toMatchObject(now)
   })
 })
 
 describe('a second build', () => {
-  it.each([
-    ['before that', '2025-03-10T11:59:59Z'],
-    ['that', '2025-03-10T12:00:00Z'],
-  ])('fails for changed rows if AS_OF is %s of the newest release', async (_, asOf) => {
+  it('fails for changed rows if AS_OF is that of the newest release or before it', async () => {
     const workspace = await copyWorkspace(released)
     await setTokens(workspace, 2)
     const before = await snapshotTree(workspace.publicDir)
-    await expect(buildIn(workspace, asOf)).rejects.toThrow('2025-03-10T12:00:00Z')
+    for (const asOf of ['2025-03-10T11:59:59Z', '2025-03-10T12:00:00Z'])
+      await expect(buildIn(workspace, asOf)).rejects.toThrow('2025-03-10T12:00:00Z')
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
   })
 })
 
 describe('a build with wrong settings', () => {
-  const source = { name: 's', schema: 'canonical', files: ['source-0.ndjson'], visibility: 'public' }
-
   async function expectCliError(building: Promise<unknown>, message: RegExp): Promise<void> {
     const failed = expect(building).rejects
     await failed.toThrow(CliError)
@@ -152,14 +129,12 @@ describe('a build with wrong settings', () => {
     ['files', { files: [] }],
   ])('is refused for a wrong or missing %s: %o', async (key, wrong) => {
     const workspace = await newWorkspace()
-    await writeInput(workspace, 'sources.json', { sources: [{ ...source, ...wrong }] })
+    await writeSource(workspace, ['a.csv'], wrong)
     await expectCliError(readSources(workspace.sources), new RegExp(key))
   })
 
   it('is refused for a file with an unknown ending', async () => {
-    const workspace = await newWorkspace()
-    await writeInput(workspace, 'usage.xlsx', 'a spreadsheet')
-    await writeInput(workspace, 'sources.json', { sources: [{ ...source, files: ['usage.xlsx'] }] })
+    const workspace = await workspaceOf({ 'usage.xlsx': 'a spreadsheet' })
     await expectCliError(buildIn(workspace), /usage\.xlsx/)
     expect(await snapshotTree(workspace.publicDir)).toEqual({})
   })
@@ -182,17 +157,10 @@ describe('a build that fails', () => {
   it('exits with code 1 and names the truncated gzip file, and the previous release stays current', async () => {
     const workspace = await copyWorkspace(released)
     const before = await snapshotTree(workspace.publicDir)
-    const whole = gzipSync(
-      toCsvText(
-        crowd(5000, (index) => index),
-        { columns: COLUMNS },
-      ),
-    )
+    const records = crowd(5000, (index) => index)
+    const whole = gzipSync(toCsvText(records, { columns: COLUMNS }))
     await writeInput(workspace, 'cut off.csv.gz', whole.subarray(0, whole.length - 100))
-    const files = ['source-0.ndjson', 'cut off.csv.gz']
-    await writeInput(workspace, 'sources.json', {
-      sources: [{ name: 's', schema: 'canonical', files, visibility: 'public' }],
-    })
+    await writeSource(workspace, ['source-0.ndjson', 'cut off.csv.gz'])
     const { code, stdout, stderr } = await runBuild(workspace, { AS_OF: '2025-03-10T13:00:00Z' })
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain('cut off.csv.gz')

@@ -255,12 +255,7 @@ it('the registry still decides about archived dates, and names withheld models o
 })
 
 describe('several sources', () => {
-  const source = (name: string) => ({
-    name,
-    schema: 'canonical',
-    files: [`raw/${name}*`],
-    visibility: 'public',
-  })
+  const source = (name: string) => ({ name, schema: 'canonical', files: [`raw/${name}*`], visibility: 'public' })
   const PARTNER = ['2025-03-03 partner/old 5', TUESDAY_ROW]
 
   it('are archived once each, in parts of their own, also a source that comes later', async () => {

@@ -56,10 +56,7 @@ const PAGE = {
   ],
 }
 const SHORT = { model_permaslug: 'm', prompt_tokens: 'i', completion_tokens: 'o' }
-const IN_LISTS = {
-  unnest: 'data[].results[]',
-  columns: { ...SHORT, timestamp: { path: 'data[].start', unit: 's' } },
-}
+const IN_LISTS = { unnest: 'data[].results[]', columns: { ...SHORT, timestamp: { path: 'data[].start', unit: 's' } } }
 const PAGE_ROWS = ['2025-03-01 a/b 3', '2025-03-01 a/c 7', '2025-03-02 a/b 11']
 const NOTED = { ...RECORD, note: '],[{"\\\n' }
 
