@@ -110,11 +110,14 @@ describe('inspect', () => {
     ])
   })
 
-  it('notes nothing of records that the schema leaves out, such as in the lists of pages', async () => {
-    const log = [RECORDS['cloudflare-ai-gateway-logs'], { ...RECORDS['cloudflare-ai-gateway-logs'], cached: true }]
-    const found = await inspectContent('page.json', JSON.stringify({ data: log, page: 1 }))
-    expect(found).toMatchObject({ source: { schema: 'cloudflare-ai-gateway-logs' }, notes: [] })
+  it('recognizes records in the lists of pages, and notes nothing of records that the schema leaves out', async () => {
+    const page = { data: [RECORDS['openrouter-activity-api']], page: 1 }
+    const found = await inspectContent('page.json', JSON.stringify(page))
+    expect(found.source?.schema).toBe('openrouter-activity-api')
     expect(await buildProposed(found.workspace, found.source)).toEqual(['2025-06-01 m 10'])
+    const log = [RECORDS['cloudflare-ai-gateway-logs'], { ...RECORDS['cloudflare-ai-gateway-logs'], cached: true }]
+    const leftOut = await inspectContent('logs.ndjson', toLines(log))
+    expect(leftOut).toMatchObject({ source: { schema: 'cloudflare-ai-gateway-logs' }, notes: [] })
   })
 
   it('looks for the model and the counts inside of objects', async () => {

@@ -1,5 +1,5 @@
 /** What each API key used, summed from the raw records into a private file, for `GET /key`. */
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
@@ -303,7 +303,7 @@ describe('usage in every format', () => {
       const fields = `"prompt_tokens":1,"completion_tokens":0,"api_key_hash":"${HASH_A}"`
       return `{"timestamp":"${next(counted)}","model_permaslug":"a",${fields},"cost_usd":${cost},"is_byok":${flag}}\n`
     })
-    await writeFile(join(workspace.input, 'all/numbers.ndjson'), lines.join(''))
+    await writeInput(workspace, 'all/numbers.ndjson', lines.join(''))
     for (const [index, [cost, flag, counted]] of PARQUET.entries()) {
       const select = `SELECT '${next(counted)}' AS timestamp, 'a' AS model_permaslug, 1 AS prompt_tokens, 0 AS completion_tokens,
         '${HASH_A}' AS api_key_hash, ${cost} AS cost_usd, ${flag} AS is_byok`
