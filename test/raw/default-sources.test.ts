@@ -46,7 +46,7 @@ describe('an unset SOURCES', () => {
     })
   })
 
-  it.each([[['build']], [['serve', '--port', '0']], [['archive', '--before', '2025-03-02']], [['reproduce']]])(
+  it.each([[['build']], [['serve', '--port', '0']], [['archive', '--before', '2025-03-02']]])(
     'stops %j if DATA_DIR has no sources.json and data/ has one, and names both',
     async (words) => {
       const workspace = await twoInstallations()

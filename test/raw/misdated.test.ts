@@ -49,7 +49,8 @@ const NOON = Date.parse('2025-03-02T12:00:00Z')
 const MILLISECONDS = { base_time: '1970-01-01T00:00:00Z', time_unit: 'milliseconds' }
 
 it('a wrong unit of time fails the build, which says what to check, until settings and file are corrected', async () => {
-  const gateway = await newGateway({}, MILLISECONDS)
+  const top = { on_missing: 'remove' }
+  const gateway = await newGateway(top, MILLISECONDS)
   const failure = async (records: FileRecord[]) => {
     await gateway.deliver('wrong.csv', records)
     return gateway.failure(CLOCK)
@@ -61,11 +62,11 @@ it('a wrong unit of time fails the build, which says what to check, until settin
   expect(message).toContain('check "time_unit" and "base_time" of the source')
   expect(await rejectsOf(gateway)).toHaveLength(30)
   expect(await failure([at(String(NOON / 1000))])).toContain('raw/wrong.csv: 1 invalid_timestamp, dated 1970-01-21')
-  await gateway.configure()
+  await gateway.configure(top)
   expect(await failure([at(String(NOON))])).toContain(
     'raw/wrong.csv: 1 invalid_timestamp\nsome timestamps could not be read: numbers need "base_time" and "time_unit"',
   )
-  await gateway.configure({}, { ...MILLISECONDS, time_unit: 'seconds' })
+  await gateway.configure(top, { ...MILLISECONDS, time_unit: 'seconds' })
   await gateway.takeAway('wrong.csv')
   await gateway.deliver('right.csv', [at(String(NOON / 1000))])
   expect(await gateway.rows(CLOCK)).toEqual(['2025-03-02 acme/one 1'])
