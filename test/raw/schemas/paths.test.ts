@@ -115,26 +115,6 @@ const CASES: Case[] = [
     settings: { columns: { timestamp: { path: 'at', unit } } },
     counts: 2,
   })),
-  ...[
-    ['otlp-batches', { resourceSpans: [{ scopeSpans: [{ spans: [AT_MS] }] }] }] as const,
-    ['otel-genai-spans', AT_MS] as const,
-  ].map(([schema, record]) => ({
-    what: `paths give the time of ${schema} another unit`,
-    files: { ndjson: [record] },
-    settings: { schema, columns: { startTimeUnixNano: { path: 'at', unit: 'ms' } } },
-    counts: 3,
-  })),
-  {
-    what: 'paths give the time of buckets another unit, of pages and of single results',
-    files: {
-      ndjson: [
-        { from: AT_MS.at, results: [RESULT] },
-        { ...RESULT, start_time: AT_MS.at / 1000 },
-      ],
-    },
-    settings: { schema: 'openai-usage', columns: { 'data[].start_time': { path: 'data[].from', unit: 'ms' } } },
-    counts: 8,
-  },
   {
     what: 'a failure without a model and tokens is left out, and one with tokens is rejected',
     files: {
@@ -255,6 +235,18 @@ describe('one build of many sources', () => {
     const rows = typeof counts === 'number' ? [`2025-03-01 a/b ${counts}`] : counts
     expect(found.get(`s${index}`)).toEqual({ counts: rows.map((row) => own(row, index)), left_out, rejected })
   })
+})
+
+it.each([
+  ['otlp-batches', { resourceSpans: [{ scopeSpans: [{ spans: [AT_MS] }] }] }, 'startTimeUnixNano', 'at', 3],
+  ['otel-genai-spans', AT_MS, 'startTimeUnixNano', 'at', 3],
+  ['openai-usage', { from: AT_MS.at, results: [RESULT] }, 'data[].start_time', 'data[].from', 8],
+])('paths give the time of %s another unit', async (schema, record, column, path, tokens) => {
+  const single = { ...RESULT, start_time: AT_MS.at / 1000 }
+  const text = lines(...(schema === 'openai-usage' ? [record, single] : [record]))
+  const workspace = await workspaceOf({ 'a.ndjson': text }, { schema, columns: { [column]: { path, unit: 'ms' } } })
+  await buildIn(workspace, undefined, {}, { accept: ['uncounted_source'] })
+  expect(rowsOf(await publishedCsv(workspace))).toEqual([`2025-03-01 a/b ${tokens}`])
 })
 
 it('a condition of a schema asks the model that the source names', async () => {
