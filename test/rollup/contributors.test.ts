@@ -120,6 +120,21 @@ it('stores no name of a customer, and knows those of archived dates whose raw fi
   expect(await cellsOf(workspace)).toEqual([{ contributors: 2, largest_share: 0.7 }])
 })
 
+it('knows the customers of a missing file that is kept, however they are spelled', async () => {
+  const workspace = await workspaceOf(
+    MAPPED,
+    RECORDS.map((record) => record.replace('anna', ' ANNA')),
+  )
+  await writeSource(workspace, MAPPED, { on_missing: 'keep' })
+  await buildIn(workspace)
+  await rm(join(workspace.input, 'usage.csv'))
+  const later = ['2025-03-01T10:00:00Z,acme/one,400,0,9,,carl', '2025-03-01T10:30:00Z,acme/one,600,0,1,,anna']
+  await writeInput(workspace, 'later.csv', csv(later))
+  await writeSource(workspace, { ...MAPPED, files: ['usage.csv', 'later.csv'] }, { on_missing: 'keep' })
+  await buildIn(workspace, '2025-03-11T12:00:00Z')
+  expect(await cellsOf(workspace)).toEqual([{ contributors: 3, largest_share: 800 / 1500 }])
+})
+
 it('counts a number once, however CSV and JSON write it, also of a kept file and an archived date', async () => {
   const workspace = await newWorkspace()
   const line = (n: number, text: string) => JSON.stringify({ ...USE, request_id: `json-${n}`, customer: text })
