@@ -5,7 +5,7 @@ import { join } from 'node:path'
 // kept where the code itself lies, for whoever can write there decides what runs.
 enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/compiled'))
 
-const { ignoreClosedPipes } = await import('./commands/closed-output.ts')
+const { ignoreClosedPipes } = await import('./commands/output.ts')
 ignoreClosedPipes(process.stdout, process.stderr)
 const { run } = await import('./commands/program.ts')
 process.exitCode = await run(process.argv.slice(2))

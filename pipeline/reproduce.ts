@@ -51,8 +51,8 @@ export interface Reproduction {
   equal: boolean
   files: { path: string; comparison: FileComparison }[]
   dates: DateChange[]
-  /** Differences in inputs and tools; undefined if the release has no provenance. */
-  provenance: ProvenanceDifferences | undefined
+  /** Differences in inputs and tools. */
+  provenance: ProvenanceDifferences
   left_out: string[]
 }
 
@@ -64,7 +64,7 @@ interface Original {
   entry: ReleaseEntry
   folder: string
   manifest: Manifest
-  provenance: Provenance | undefined
+  provenance: Provenance
   index: ReleaseIndex
   /** Folder of the previous release. Undefined for a first release or if the previous one was withdrawn. */
   previous: string | undefined
@@ -110,7 +110,7 @@ async function findOriginal(publicDir: string, name: ReleaseName | undefined): P
     folder,
     manifest,
     isPreviousWithdrawn,
-    provenance: await readProvenance(folder, manifest),
+    provenance: await provenanceIn(folder, manifest),
     index: { ...rest, releases: earlier },
     previous: previous && !isPreviousWithdrawn ? pathOf({ path: `releases/${previous}/` }) : undefined,
   }
@@ -135,7 +135,7 @@ async function makeAgain(
   const listed = facts?.inputs
   const frozen = await freeze(sources, listed, manifest, workspace, effects)
   const asOf = new Date(manifest.as_of)
-  const lastCredible = provenance?.last_credible_date ?? facts?.last_credible_date
+  const lastCredible = provenance.last_credible_date ?? facts?.last_credible_date
   const published = await readBack(workspace.database, folder, 'daily')
   const control = await controlBefore(
     { manifest, rows: published },
@@ -152,13 +152,11 @@ async function makeAgain(
     equal: files.every(({ comparison }) => comparison === 'equal'),
     files,
     dates: compareRows(published, draft.ranking.rows).dates,
-    provenance:
-      provenance &&
-      compareProvenance(
-        provenance,
-        await provenanceIn(made),
-        listed && { first: numbered(listed), second: numbered(draft.ingredients.inputs) },
-      ),
+    provenance: compareProvenance(
+      provenance,
+      await provenanceIn(made, again),
+      listed && { first: numbered(listed), second: numbered(draft.ingredients.inputs) },
+    ),
     left_out: frozen.excluded,
   }
 }
@@ -254,15 +252,11 @@ async function factsOf(
   { dataDir }: PipelineConfig,
   { report }: Effects,
 ): Promise<KeptFacts | undefined> {
-  const read = 'all that the sources have now is read'
-  if (provenance === undefined) {
-    report({ kind: 'notice', message: `the release does not say what it was made from: ${read}` })
-    return undefined
-  }
   const path = inputListPath(resolve(dataDir), release)
   const facts = await readFacts(path, provenance.inputs)
   if (facts === undefined) {
-    report({ kind: 'notice', message: `there is no ${path}, which lists what the release was made from: ${read}` })
+    const message = `there is no ${path}, which lists what the release was made from: all that the sources have now is read`
+    report({ kind: 'notice', message })
   }
   return facts
 }
@@ -301,8 +295,8 @@ async function compareFiles(
   return sideBySide(paths, async (path) => ({ path: basename(path), comparison: await compare(path) }))
 }
 
-async function provenanceIn(made: string): Promise<Provenance> {
-  const own = await readProvenance(made, await readManifest(made))
-  if (own === undefined) throw new BuildError(`${join(made, MANIFEST_FILE)} lists no provenance`)
-  return own
+async function provenanceIn(folder: string, manifest: Manifest): Promise<Provenance> {
+  const provenance = await readProvenance(folder, manifest)
+  if (provenance === undefined) throw new BuildError(`${join(folder, MANIFEST_FILE)} lists no provenance`)
+  return provenance
 }

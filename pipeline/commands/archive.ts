@@ -4,9 +4,8 @@ import { parseFlag } from '../base/json.ts'
 import { counted } from '../base/numbers.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import type { ArchiveSummary } from '../rollup/archive-dates.ts'
-import { say } from './say.ts'
-import { section } from './summary.ts'
-import { runLocked, WAIT } from './wait.ts'
+import { say, section } from './output.ts'
+import { runLocked, WAIT } from './running.ts'
 
 export const archive = new Command('archive')
   .description('Archive all dates before a date: keep their sums for good, so that you may delete their raw logs.')

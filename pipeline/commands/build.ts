@@ -6,9 +6,9 @@ import type { BuildOptions } from '../build.ts'
 import { RESTATEMENT_REASONS } from '../contract/reason.ts'
 import { UtcDate } from '../contract/utc-date.ts'
 import { recordBuild } from '../operation/record-build.ts'
-import { say } from './say.ts'
+import { say } from './output.ts'
+import { runLocked, WAIT } from './running.ts'
 import { describeSummary } from './summary.ts'
-import { runLocked, WAIT } from './wait.ts'
 
 export const build = new Command('build')
   .description('Build a new release from the sources; none when nothing changed. Settings come from the environment.')

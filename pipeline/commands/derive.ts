@@ -3,8 +3,8 @@ import { parseFlag } from '../base/json.ts'
 import { counted } from '../base/numbers.ts'
 import { ReleaseName } from '../contract/manifest.ts'
 import type { Comparison, DeriveSummary } from '../publication/derive.ts'
-import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
+import { withInterrupt } from './running.ts'
 
 export const derive = new Command('derive')
   .description(

@@ -5,7 +5,7 @@ import { percent } from '../dataset/published-share.ts'
 import { SAMPLING_TO_CHECK } from '../raw/inspect.ts'
 import type { DiagnosedSource, Diagnosis, Unknown } from '../setup/doctor.ts'
 import type { LogReading } from '../setup/log-reading.ts'
-import { section } from './summary.ts'
+import { section } from './output.ts'
 
 const MODELS_SHOWN = 10
 const FILES_SHOWN = 10

@@ -1,16 +1,14 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { CliError } from '../base/errors.ts'
-import { realFiles } from '../base/files.ts'
 import { counted, formatInteger, formatShare } from '../base/numbers.ts'
 import { DEFAULT_RULE } from '../contract/disclosure.ts'
 import { type DisclosureMeasures, describeRule, describeUnsafe, unitOf } from '../dataset/disclosure.ts'
 import { describeRange, toRanges } from '../dataset/old-counts.ts'
 import type { PublishedRisk } from '../rollup/attack.ts'
 import type { DisclosureReport } from '../rollup/disclosure-report.ts'
-import { withInterrupt } from './interrupt.ts'
-import { createReporter } from './reporter.ts'
-import { table } from './table.ts'
+import { table } from './output.ts'
+import { withEffects } from './running.ts'
 
 export const disclosure = new Command('disclosure')
   .description('Measure what a release of your logs would tell about single customers. Publishes and keeps nothing.')
@@ -38,14 +36,12 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
   )
   .action(async ({ minContributors, pPercent, json = false }) => {
     const config = readPipelineConfig()
-    const clock = () => new Date()
     const given = {
       ...(minContributors !== undefined && { min_contributors: minContributors }),
       ...(pPercent !== undefined && { p_percent: pPercent }),
     }
-    const report = await withInterrupt(async (signal) => {
+    const report = await withEffects(async (effects) => {
       const { reportDisclosure } = await import('../rollup/disclosure-report.ts')
-      const effects = { now: clock, report: createReporter(process.stderr, clock), signal, files: realFiles }
       return reportDisclosure(config, effects, given)
     })
     process.stdout.write(json ? `${JSON.stringify(report)}\n` : describe(report))

@@ -2,8 +2,8 @@ import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
 import type { ExportSummary } from '../publication/export.ts'
-import { say } from './say.ts'
-import { runLocked, WAIT } from './wait.ts'
+import { say } from './output.ts'
+import { runLocked, WAIT } from './running.ts'
 
 export const exportCopy = new Command('export')
   .description('Copy what is published into a folder for a static host. Run it again to bring the copy up to date.')

@@ -13,7 +13,7 @@ import type { DiagnosedSource, Unknown } from '../setup/doctor.ts'
 import type { Unfit } from '../setup/found-logs.ts'
 import { mostTokensFirst } from '../setup/log-reading.ts'
 import type { Interview, Question } from './interview.ts'
-import { table } from './table.ts'
+import { table } from './output.ts'
 
 /** The flags of `init` that answer a question. */
 export interface Given {

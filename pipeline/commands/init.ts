@@ -1,8 +1,7 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
-import { realFiles } from '../base/files.ts'
-import { withInterrupt } from './interrupt.ts'
-import { createReporter, endProgress } from './reporter.ts'
+import { endProgress } from './reporter.ts'
+import { withEffects } from './running.ts'
 
 const collect = (word: string, words: readonly string[] = []): string[] => [...words, word]
 
@@ -45,8 +44,6 @@ publishes nothing: make build does.
 Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
   )
   .action(async (paths, options) => {
-    const now = () => new Date()
-    const report = createReporter(process.stderr, now)
     const write = (text: string) => {
       endProgress(process.stderr)
       process.stderr.write(text)
@@ -54,10 +51,7 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT.`,
     const config = readPipelineConfig()
     const { NO_OPTIONS, runInit } = await import('./run-init.ts')
     const given = { ...NO_OPTIONS, ...options }
-    const done = await withInterrupt((signal) => {
-      const effects = { now, report, signal, files: realFiles }
-      return runInit(paths, given, { config, effects, input: process.stdin, write })
-    })
+    const done = await withEffects((effects) => runInit(paths, given, { config, effects, input: process.stdin, write }))
     if (!given.json) return
     const { asJson } = await import('./diagnosis.ts')
     process.stdout.write(`${asJson(done)}\n`)

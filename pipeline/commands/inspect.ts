@@ -2,11 +2,10 @@ import { dirname, normalize, resolve } from 'node:path'
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { BuildError, CliError } from '../base/errors.ts'
-import { realFiles } from '../base/files.ts'
 import { printableJson } from '../base/prose.ts'
 import { mostRecentCompletedDay } from '../contract/utc-date.ts'
-import { withInterrupt } from './interrupt.ts'
-import { createReporter, endProgress } from './reporter.ts'
+import { endProgress } from './reporter.ts'
+import { withEffects, withInterrupt } from './running.ts'
 
 export const inspect = new Command('inspect')
   .description(
@@ -21,17 +20,14 @@ export const inspect = new Command('inspect')
 
 async function printDiagnosis(paths: readonly string[], json: boolean): Promise<void> {
   const config = readPipelineConfig()
-  const now = () => new Date()
-  const report = createReporter(process.stderr, now)
-  const diagnosis = await withInterrupt(async (signal) => {
+  const diagnosis = await withEffects(async (effects) => {
     const { diagnose } = await import('../setup/doctor.ts')
     const { sourcesPath } = await import('../rollup/intake.ts')
-    const effects = { now, report, signal, files: realFiles }
     return diagnose(paths, { config, effects, folder: dirname(resolve(sourcesPath(config))) })
   })
   const { asJson, describeDiagnosis } = await import('./diagnosis.ts')
   endProgress(process.stderr)
-  const lastDate = mostRecentCompletedDay(config.asOf ?? now())
+  const lastDate = mostRecentCompletedDay(config.asOf ?? new Date())
   const toPaste = diagnosis.sources.map(({ entry }) => `\n${printableJson(entry)}\n`).join('')
   process.stdout.write(json ? `${asJson(diagnosis)}\n` : describeDiagnosis(diagnosis, lastDate) + toPaste)
   if (diagnosis.sources.length === 0) throw new BuildError(`no schema fits any file of ${paths.join(', ')}`)

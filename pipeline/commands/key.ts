@@ -3,8 +3,8 @@ import { z } from 'zod'
 import type { ApiKey, ApiKeys, CreatedKey } from '../../server/store/keys.ts'
 import { BuildError, CliError } from '../base/errors.ts'
 import { parseNamed } from '../base/json.ts'
+import { table } from './output.ts'
 import { serverConfig } from './serve.ts'
-import { table } from './table.ts'
 
 const KeyOptions = z.object({
   management: z.boolean().default(false),

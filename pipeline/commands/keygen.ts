@@ -5,7 +5,7 @@ import { CliError } from '../base/errors.ts'
 import { isInside, isThere, realFiles } from '../base/files.ts'
 import { fingerprintOf, generateKey, publicLine, readKey } from '../base/sshsig.ts'
 import { RECOVERY_LINE } from '../publication/signing.ts'
-import { say } from './say.ts'
+import { say } from './output.ts'
 
 const RECOVERY_ENDING = '.recovery'
 

@@ -1,14 +1,11 @@
 import { Command, Option } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { CliError } from '../base/errors.ts'
-import { realFiles } from '../base/files.ts'
 import { counted, formatInteger } from '../base/numbers.ts'
 import { describeShare } from '../dataset/published-share.ts'
 import type { UnknownModels } from '../rollup/unknown-models.ts'
-import { withInterrupt } from './interrupt.ts'
-import { createReporter } from './reporter.ts'
-import { say } from './say.ts'
-import { table } from './table.ts'
+import { say, table } from './output.ts'
+import { withEffects } from './running.ts'
 
 export const models = new Command('models')
   .description('List the models of your logs that the registry does not know, with their tokens, and add them to it.')
@@ -39,11 +36,8 @@ Settings (environment): SOURCES, DATA_DIR, PUBLIC_DIR, AS_OF, MEMORY_LIMIT, and 
   .action(async (names, { add, all = false, dryRun = false, json = false }) => {
     checkClear(names, add, all)
     const config = readPipelineConfig()
-    const clock = () => new Date()
-    const report = createReporter(process.stderr, clock)
-    const found = await withInterrupt(async (signal) => {
+    const found = await withEffects(async (effects) => {
       const { findUnknownModels } = await import('../rollup/unknown-models.ts')
-      const effects = { now: clock, report, signal, files: realFiles }
       return findUnknownModels(config, effects, { names, add, dryRun })
     })
     if (json) process.stdout.write(`${JSON.stringify(found)}\n`)

@@ -6,7 +6,7 @@ import { printable } from '../base/prose.ts'
 import { nearest } from '../contract/nearest.ts'
 import { REJECT_REASONS, type RejectReason } from '../raw/records.ts'
 import type { RejectedRecord, RejectsCount, RejectsFilter } from '../rollup/list-rejects.ts'
-import { table } from './table.ts'
+import { table } from './output.ts'
 
 const SHOWN = 20
 const WIDTH = 160

@@ -1,14 +1,12 @@
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { BuildError } from '../base/errors.ts'
-import { realFiles } from '../base/files.ts'
 import { counted } from '../base/numbers.ts'
 import type { NumberedInput } from '../release/inputs.ts'
 import { shown } from '../release/provenance-differences.ts'
 import type { Reproduction } from '../reproduce.ts'
-import { withInterrupt } from './interrupt.ts'
-import { createReporter } from './reporter.ts'
-import { say } from './say.ts'
+import { say } from './output.ts'
+import { withEffects } from './running.ts'
 
 export const reproduce = new Command('reproduce')
   .description('Make a release again from its raw files, in a temporary folder, and compare every file.')
@@ -21,11 +19,7 @@ export const reproduce = new Command('reproduce')
   .action(async (release, { json = false }) => {
     const config = readPipelineConfig()
     const module = await import('../reproduce.ts')
-    const clock = () => new Date()
-    const report = createReporter(process.stderr, clock)
-    const reproduction = await withInterrupt((signal) =>
-      module.reproduce(config, { now: clock, report, signal, files: realFiles }, release),
-    )
+    const reproduction = await withEffects((effects) => module.reproduce(config, effects, release))
     if (json) process.stdout.write(`${JSON.stringify(reproduction)}\n`)
     if (!reproduction.equal) throw new BuildError(explain(reproduction))
     const { files } = reproduction
@@ -36,7 +30,7 @@ export function explain({ release, files, dates, provenance, left_out }: Reprodu
   const others = files.filter(({ comparison }) => comparison !== 'equal').map(({ path }) => path)
   const inputs = (which: readonly NumberedInput[]) =>
     listed(which.map(({ ordinal, sha256, file }) => `${file ?? `number ${ordinal}`} (SHA-256 ${shown(sha256)}…)`))
-  const { tools = [], gone = [], other = [] } = provenance ?? {}
+  const { tools, gone, other } = provenance
   const reasons = [
     gone.length > 0 && `inputs that are missing or have changed: ${inputs(gone)}`,
     gone.length > 0 && left_out.length > 0 && `files that are new or have changed since: ${listed(left_out)}`,

@@ -38,7 +38,7 @@ import {
 } from './init-questions.ts'
 import { askSameRequests, publishedSchemas } from './init-same-requests.ts'
 import { Interview } from './interview.ts'
-import { table } from './table.ts'
+import { table } from './output.ts'
 
 export interface InitOptions extends Given, GivenCustomers {
   force: boolean

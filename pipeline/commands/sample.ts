@@ -6,7 +6,7 @@ import type { BuildEvent } from '../base/effects.ts'
 import { parseNamed } from '../base/json.ts'
 import { mostRecentCompletedDay, UtcDate } from '../contract/utc-date.ts'
 import { SAMPLE_DEFAULTS } from '../raw/sample/options.ts'
-import { withInterrupt } from './interrupt.ts'
+import { withInterrupt } from './running.ts'
 
 /** Ten years: more is a typo. */
 const MOST_DAYS = 3660

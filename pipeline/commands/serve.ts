@@ -6,7 +6,7 @@ import type { ServerConfig } from '../../server/base/config.ts'
 import type { ServerEffects } from '../../server/main.ts'
 import { CliError } from '../base/errors.ts'
 import { POINTER_PATH } from '../contract/published-paths.ts'
-import { withInterrupt } from './interrupt.ts'
+import { withInterrupt } from './running.ts'
 
 export const serve = new Command('serve')
   .description('Serve the published files and the API. Builds first when there is no release yet.')

@@ -8,9 +8,8 @@ import type { BuildOutcome } from '../operation/build-outcome.ts'
 import type { NextInputs, SourceInputs } from '../operation/next-inputs.ts'
 import type { Published } from '../operation/published.ts'
 import { readStatus, type Status } from '../operation/read-status.ts'
-import { withInterrupt } from './interrupt.ts'
-import { section } from './summary.ts'
-import { table } from './table.ts'
+import { section, table } from './output.ts'
+import { withInterrupt } from './running.ts'
 
 export const status = new Command('status')
   .description('Say what is published and how old it is, what the last build did, and what the next one would read.')

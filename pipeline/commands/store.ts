@@ -5,10 +5,9 @@ import type { NamedKey, Restored } from '../../server/store/restore.ts'
 import { BuildError, CliError, isInterrupt } from '../base/errors.ts'
 import { isInside, realFiles, statsIfAny } from '../base/files.ts'
 import { counted, formatBytes } from '../base/numbers.ts'
-import { withInterrupt } from './interrupt.ts'
-import { say } from './say.ts'
+import { say, table } from './output.ts'
+import { withInterrupt } from './running.ts'
 import { serverConfig } from './serve.ts'
-import { table } from './table.ts'
 
 const SQLITE = 'sqlite:'
 

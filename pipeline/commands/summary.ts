@@ -6,6 +6,7 @@ import type { Warning } from '../dataset/checks.ts'
 import { describeRule, describeUnsafe } from '../dataset/disclosure.ts'
 import { describeShare, howToAdd, whyPrivate } from '../dataset/published-share.ts'
 import { describeRestated } from '../dataset/restated.ts'
+import { section } from './output.ts'
 
 export function describeSummary(summary: BuildSummary): string {
   const { outcome, synthetic, start_date, end_date, days, models, rows, total_tokens, path } = summary
@@ -211,10 +212,4 @@ function describeDate({ date, change, rows_before, rows_after, tokens_before, to
   if (change === 'added') return `${date} added: ${rows}, ${tokens}`
   if (change === 'removed') return `${date} removed: ${counted(rows_before, 'row')}, ${counted(tokens_before, 'token')}`
   return `${date} changed: ${formatInteger(rows_before)} -> ${rows}, ${formatInteger(tokens_before)} -> ${tokens}`
-}
-
-export function section(name: string, lines: readonly string[], shown = Number.POSITIVE_INFINITY): string[] {
-  const kept =
-    lines.length > shown ? [...lines.slice(0, shown), `and ${lines.length - shown} more (--json has all)`] : lines
-  return kept.map((line, position) => `  ${(position === 0 ? `${name} ` : '').padEnd(10)}${line}`)
 }

@@ -10,9 +10,9 @@ import type { ReleaseEntry } from '../contract/manifest.ts'
 import type { Pin } from '../publication/trust.ts'
 import type { VerifyOptions, VerifySummary } from '../publication/verify.ts'
 import type { SignatureSummary } from '../publication/verify-signatures.ts'
-import { withInterrupt } from './interrupt.ts'
+import { say } from './output.ts'
 import { createReporter } from './reporter.ts'
-import { say } from './say.ts'
+import { withInterrupt } from './running.ts'
 
 export const verify = new Command('verify')
   .description('Verify the published files: signatures, checksums, hashes, equal rows in every format, the chain.')

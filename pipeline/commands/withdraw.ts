@@ -7,8 +7,8 @@ import { PRIVACY, type ReleaseName } from '../contract/manifest.ts'
 import { describeRange } from '../dataset/old-counts.ts'
 import type { WithdrawSummary } from '../publication/withdraw.ts'
 import type { WithdrawDatesSummary } from '../publication/withdraw-dates.ts'
-import { say } from './say.ts'
-import { runLocked, WAIT } from './wait.ts'
+import { say } from './output.ts'
+import { runLocked, WAIT } from './running.ts'
 
 export const withdraw = new Command('withdraw')
   .description(

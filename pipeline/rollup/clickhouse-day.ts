@@ -1,13 +1,16 @@
+import { z } from 'zod'
 import { BuildError } from '../base/errors.ts'
 import type { UtcDate } from '../contract/utc-date.ts'
 import type { ClickHouseChoice } from '../raw/engine.ts'
-import type { ClickHouse } from './clickhouse-client.ts'
-import { type DayRow, NOTHING, readDay } from './clickhouse-day-rows.ts'
+import { REJECT_REASONS } from '../raw/records.ts'
+import type { ClickHouse, Row } from './clickhouse-client.ts'
 import { nodesOf, renderStatement, type StatementValues } from './clickhouse-statement.ts'
 import { type DaySums, sumRecords } from './days.ts'
 import { toReading } from './reading.ts'
 
 const RECORDS = 'clickhouse/records'
+const RejectReason = z.enum(REJECT_REASONS)
+const NOTHING: DaySums = readDay([])
 
 /** What is asked. With contributors, a day is summed for each of them. */
 export interface Question extends ClickHouseChoice {
@@ -117,4 +120,47 @@ function placesOf(choice: ClickHouseChoice): StatementValues {
 /** Where and by which version of the query days are read. When it changes, days are queried again. */
 export function readingOf({ url, database, view, cluster }: ClickHouseChoice): string {
   return toReading('clickhouse', { url: new URL(url).href, database, view, cluster })
+}
+
+interface DayRow extends Row {
+  kind: string
+  models: string[]
+  contributor: string
+  records: string
+  identified_records: string
+  conflicting_records: string
+  tokens: string
+}
+
+/** Reads the rows for one day. Surplus is all duplicates, and with negative counts the copies that are kept. */
+export function readDay(rows: readonly DayRow[]): DaySums {
+  const byKind = Map.groupBy(rows, ({ kind }) => kind)
+  const of = (kind: string) => byKind.get(kind) ?? []
+  const kept = of('kept')
+  return {
+    delivered: of('delivered').map((row) => ({ ...usageOf(row), identified_records: BigInt(row.identified_records) })),
+    surplus: [
+      ...of('repeated').map(usageOf),
+      ...kept
+        .filter(({ models }) => models.length === 1)
+        .map(usageOf)
+        .map(({ records, tokens, ...of }) => ({ ...of, records: -records, tokens: -tokens })),
+    ],
+    ties: kept.filter(({ models }) => models.length > 1).map((row) => ({ models: row.models, ...countsOf(row) })),
+    rejected: [...byKind]
+      .filter(([kind]) => !['delivered', 'repeated', 'kept'].includes(kind))
+      .flatMap(([kind, rejected]) =>
+        rejected.map((row) => ({ reason: RejectReason.parse(kind), records: BigInt(row.records) })),
+      ),
+    conflicting_records: kept.reduce((sum, row) => sum + BigInt(row.conflicting_records), 0n),
+  }
+}
+
+function usageOf(row: DayRow): DaySums['surplus'][number] {
+  const { models, contributor } = row
+  return { model: models[0] ?? '', contributor: contributor === '' ? null : contributor, ...countsOf(row) }
+}
+
+function countsOf({ records, tokens }: DayRow): { records: bigint; tokens: bigint } {
+  return { records: BigInt(records), tokens: BigInt(tokens) }
 }

@@ -45,11 +45,7 @@ function flipped(bytes: Buffer, at: number): Buffer {
   ])
 }
 
-async function errorOfFile(
-  name: string,
-  content: string | Uint8Array,
-  sql: (path: string) => string,
-): Promise<unknown> {
+async function errorOfFile(name: string, content: string | Uint8Array, sql: (path: string) => string) {
   const path = join(await temporaryFolder(), name)
   await writeFile(path, content)
   return errorOf(sql(sqlText(path)))

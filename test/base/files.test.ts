@@ -1,8 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { isInside, realFiles, replaceFile } from '../../pipeline/base/files.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { recordSyncs } from '../support/syncs.ts'
@@ -10,8 +9,7 @@ import { recordSyncs } from '../support/syncs.ts'
 const ROUNDS = 200
 
 it('makeFolder creates missing parents, also for several folders at once', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
-  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  const root = await temporaryFolder()
   for (let round = 0; round < ROUNDS; round += 1) {
     const folder = join(root, `${round}`, 'a')
     const paths = ['x/1', 'y/1', 'x/2', 'y/2', 'z'].map((path) => join(folder, path))
@@ -21,8 +19,7 @@ it('makeFolder creates missing parents, also for several folders at once', async
 })
 
 it('isInside follows links, and accepts paths that do not exist', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
-  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  const root = await temporaryFolder()
   await mkdir(join(root, 'site/inner'), { recursive: true })
   await mkdir(join(root, 'data'))
   await symlink('site/inner', join(root, 'to-inner'))

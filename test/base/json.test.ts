@@ -127,12 +127,6 @@ describe('a JSON text as we write it', () => {
     expect(as(() => parseJson(File, text, 'f.json', BuildError))).toEqual(as(anyway))
   })
 
-  it('has a duplicate key found', () => {
-    expect(() => parseJson(File, '{\n  "name": "a",\n  "name": "a"\n}\n', 'f.json', BuildError)).toThrow(
-      'duplicate key',
-    )
-  })
-
   function nested(levels: number): string {
     const [indent, list] = ['  ', (level: number): string => indent.repeat(Math.min(level, 600))]
     const open = Array.from({ length: levels }, (_, level) => `${list(level)}[`)

@@ -1,5 +1,5 @@
 /** SSH signatures; `test/system/signing.test.ts` asks ssh-keygen about them. */
-import { createPrivateKey, generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto'
+import { createPrivateKey, generateKeyPairSync, hash, sign } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { fingerprintOf, generateKey, publicLine, readKey, signerOf, signSsh } from '../../pipeline/base/sshsig.ts'
 
@@ -95,40 +95,30 @@ describe('a signature', () => {
   })
 })
 
-interface Change {
-  magic?: string
-  version?: number
-  keyAlgorithm?: string
-  algorithm?: string
-  hashName?: string
-  reserved?: string
-  cutKey?: number
-  cutSignature?: number
-  after?: Buffer
-  afterKey?: Buffer
-  afterSignature?: Buffer
+const NONE: Buffer = Buffer.alloc(0)
+const PLAIN = {
+  ...{ magic: 'SSHSIG', version: 1, hashName: 'sha512', reserved: '' },
+  ...{ keyAlgorithm: 'ssh-ed25519', algorithm: 'ssh-ed25519', cutKey: 0, cutSignature: 0 },
+  ...{ after: NONE, afterKey: NONE, afterSignature: NONE },
 }
 
 /** What PROTOCOL.sshsig defines, with a change. */
-function forged(change: Change, key: KeyObject = KEY): string {
-  const { magic = 'SSHSIG', version = 1, hashName = 'sha512', reserved = '' } = change
-  const { keyAlgorithm = 'ssh-ed25519', algorithm = 'ssh-ed25519', cutKey = 0, cutSignature = 0 } = change
-  const none = Buffer.alloc(0)
-  const { after = none, afterKey = none, afterSignature = none } = change
-  const own = Buffer.from(publicLine(key).split(' ')[1] ?? '', 'base64').subarray(-32)
+function forged(change: Partial<typeof PLAIN>): string {
+  const { magic, version, hashName, reserved, keyAlgorithm, algorithm, ...of } = { ...PLAIN, ...change }
+  const own = Buffer.from(publicLine(KEY).split(' ')[1] ?? '', 'base64').subarray(-32)
   const digest = hash(hashName, TEXT, 'buffer')
   const signed = [Buffer.from('SSHSIG'), field('tokenboard'), field(reserved), field(hashName), field(digest)]
-  const value = sign(null, Buffer.concat(signed), key)
+  const value = sign(null, Buffer.concat(signed), KEY)
   const raw = (bytes: Buffer, cut: number) => field(bytes.subarray(0, bytes.length - cut))
   const body = [
     Buffer.from(magic),
     Buffer.from([0, 0, 0, version]),
-    field(Buffer.concat([field(keyAlgorithm), raw(own, cutKey), afterKey])),
+    field(Buffer.concat([field(keyAlgorithm), raw(own, of.cutKey), of.afterKey])),
     field('tokenboard'),
     field(reserved),
     field(hashName),
-    field(Buffer.concat([field(algorithm), raw(value, cutSignature), afterSignature])),
-    after,
+    field(Buffer.concat([field(algorithm), raw(value, of.cutSignature), of.afterSignature])),
+    of.after,
   ]
   return armor(Buffer.concat(body))
 }

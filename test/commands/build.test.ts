@@ -1,5 +1,5 @@
 /** What a build does and does not do: outcomes, wrong settings, failures, interruption. */
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -15,20 +15,19 @@ import {
   crowd,
   crowdSlug,
   csvOf,
-  datasetFolder,
   newWorkspace,
   publish,
   publishedCsv,
-  readLatest,
-  releaseFolder,
   removeWorkspace,
   runBuild,
   runCli,
   sha256,
   snapshotTree,
   type Workspace,
+  workspaceOf,
   writeInput,
   writeSmallBuild,
+  writeSource,
 } from '../support/pipeline.ts'
 import { COLUMNS, toCsvText } from '../support/records.ts'
 
@@ -69,104 +68,41 @@ describe('tokenboard build', () => {
     expect(await readFile(join(workspace.publicDir, 'README.md'), 'utf8')).toBe('what this folder is')
   })
 
-  it('prints a summary as one JSON object with --json, as of AS_OF cut to whole seconds', async () => {
+  it('prints a summary as one JSON object with --json, as of AS_OF or the clock, cut to whole seconds', async () => {
     const workspace = await smallWorkspace()
     const { code, stdout } = await runBuild(workspace, { AS_OF: '2025-03-10T12:00:00.999Z' }, ['--json'])
     expect(code).toBe(0)
+    const none = { duplicates: 0, private: 0, rejected: {}, withheld: [], before_dataset_start: 0, not_yet_complete: 0 }
     expect(JSON.parse(stdout)).toMatchObject({
-      outcome: 'released',
-      release: '20250310T120000Z',
-      as_of: '2025-03-10T12:00:00Z',
-      rows: 1,
-      models: 1,
-      total_tokens: '1',
-      content_hash: `sha256:${sha256(ONE)}`,
-      records: {
-        read: 1,
-        published: 1,
-        duplicates: 0,
-        private: 0,
-        rejected: {},
-        withheld: [],
-        before_dataset_start: 0,
-        not_yet_complete: 0,
-      },
+      ...{ outcome: 'released', release: '20250310T120000Z', as_of: '2025-03-10T12:00:00Z' },
+      ...{ rows: 1, models: 1, total_tokens: '1', content_hash: `sha256:${sha256(ONE)}` },
+      records: { read: 1, published: 1, ...none },
     })
+    const newest = [{ source: 'source-0', date: '2025-03-02' }]
     expect(await readOutcome(workspace)).toMatchObject({
-      outcome: 'released',
-      exit_code: 0,
-      release: '20250310T120000Z',
+      ...{ outcome: 'released', exit_code: 0, release: '20250310T120000Z' },
       counts: {
         records: { read: 1, published: 1, rejected: 0, withheld: 0 },
-        rejected_share: 0,
-        withheld_share: 0,
-        newest: [{ source: 'source-0', date: '2025-03-02' }],
+        ...{ rejected_share: 0, withheld_share: 0, newest },
       },
     })
-  })
-
-  it('takes the time of the clock without AS_OF, cut to whole seconds', async () => {
-    expect(await buildIn(await smallWorkspace(), '')).toMatchObject({
-      release: '20261120T001200Z',
-      as_of: '2026-11-20T00:12:00Z',
-    })
+    const now = { release: '20261120T001200Z', as_of: '2026-11-20T00:12:00Z' }
+    expect(await buildIn(await smallWorkspace(), '')).toMatchObject(now)
   })
 })
 
 describe('a second build', () => {
-  it('makes no release of the same inputs and exits with code 0', async () => {
-    const workspace = await copyWorkspace(released)
-    const before = await snapshotTree(workspace.publicDir)
-    const { code, stdout, stderr } = await runBuild(workspace, { AS_OF: '2025-03-10T13:00:00Z' }, ['--json'])
-    expect(code).toBe(0)
-    expect(JSON.parse(stdout)).toMatchObject({ outcome: 'unchanged', release: '20250310T120000Z' })
-    expect(stderr).toContain('nothing changed')
-    expect(await snapshotTree(workspace.publicDir)).toEqual(before)
-    // This build says again what the one before counted.
-    expect(await readOutcome(workspace)).toMatchObject({
-      outcome: 'unchanged',
-      counts: { newest: [{ source: 'source-0', date: '2025-03-02' }] },
-    })
-  })
-
-  it('makes a release of changed rows and does not change the previous one', async () => {
-    const workspace = await copyWorkspace(released)
-    const previous = await releaseFolder(workspace)
-    const before = await snapshotTree(previous)
-    await setTokens(workspace, 2)
-    expect((await buildIn(workspace, '2025-03-10T13:00:00Z')).outcome).toBe('released')
-    const names = (await readdir(join(datasetFolder(workspace), 'releases'))).toSorted()
-    expect(names).toEqual(['20250310T120000Z', '20250310T130000Z', 'index.json'])
-    expect((await readLatest(workspace)).release).toBe('20250310T130000Z')
-    expect(await snapshotTree(previous)).toEqual(before)
-    expect(await readFile(join(datasetFolder(workspace), 'latest/rankings-daily.csv'), 'utf8')).toBe(
-      csvOf([['2025-03-02', 'crowd/model-001', 2]]),
-    )
-  })
-
-  it.each([
-    ['before that', '2025-03-10T11:59:59Z'],
-    ['that', '2025-03-10T12:00:00Z'],
-  ])('fails for changed rows if AS_OF is %s of the newest release', async (_, asOf) => {
+  it('fails for changed rows if AS_OF is that of the newest release or before it', async () => {
     const workspace = await copyWorkspace(released)
     await setTokens(workspace, 2)
     const before = await snapshotTree(workspace.publicDir)
-    await expect(buildIn(workspace, asOf)).rejects.toThrow('2025-03-10T12:00:00Z')
+    for (const asOf of ['2025-03-10T11:59:59Z', '2025-03-10T12:00:00Z'])
+      await expect(buildIn(workspace, asOf)).rejects.toThrow('2025-03-10T12:00:00Z')
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
   })
 })
 
 describe('a build with wrong settings', () => {
-  const source = { name: 's', schema: 'canonical', files: ['source-0.ndjson'], visibility: 'public' }
-
-  const model = (slug: string, ...aliases: string[]) => ({
-    model_permaslug: slug,
-    aliases,
-    public: true,
-    name: slug,
-    author: 'acme',
-  })
-
   async function expectCliError(building: Promise<unknown>, message: RegExp): Promise<void> {
     const failed = expect(building).rejects
     await failed.toThrow(CliError)
@@ -183,23 +119,6 @@ describe('a build with wrong settings', () => {
     await expectCliError(readSources(join(workspace.input, name)), message)
   })
 
-  it('is refused for an AS_OF that is not an instant', () => {
-    expect(() => readPipelineConfig({ AS_OF: '2025-02-30T00:00:00Z' })).toThrow(CliError)
-  })
-
-  it.each([
-    ['max_rejected_shar', 'max_rejected_share', { max_rejected_shar: 1, sources: [source] }],
-    ['alias', 'aliases', { alias: 'aliases.csv', sources: [source] }],
-    ['visiblity', 'visibility', { sources: [{ ...source, visiblity: 'public' }] }],
-    ['time_zone', 'timezone', { sources: [{ ...source, time_zone: 'UTC' }] }],
-    ['colums', 'columns', { sources: [{ ...source, colums: {} }] }],
-    ['timestmap', 'timestamp', { sources: [{ ...source, columns: { timestmap: 'ts' } }] }],
-  ])('is refused for the unknown key %s, and the message names %s', async (unknown, nearest, sources) => {
-    const workspace = await newWorkspace()
-    await writeInput(workspace, 'sources.json', sources)
-    await expectCliError(readSources(workspace.sources), new RegExp(`${unknown}\\b.*\\b${nearest}\\b`, 's'))
-  })
-
   it.each([
     ['visibility', { visibility: 'secret' }],
     ['models', { visibility: 'registry' }],
@@ -210,39 +129,18 @@ describe('a build with wrong settings', () => {
     ['files', { files: [] }],
   ])('is refused for a wrong or missing %s: %o', async (key, wrong) => {
     const workspace = await newWorkspace()
-    await writeInput(workspace, 'sources.json', { sources: [{ ...source, ...wrong }] })
+    await writeSource(workspace, ['a.csv'], wrong)
     await expectCliError(readSources(workspace.sources), new RegExp(key))
   })
 
   it('is refused for a file with an unknown ending', async () => {
-    const workspace = await newWorkspace()
-    await writeInput(workspace, 'usage.xlsx', 'a spreadsheet')
-    await writeInput(workspace, 'sources.json', { sources: [{ ...source, files: ['usage.xlsx'] }] })
+    const workspace = await workspaceOf({ 'usage.xlsx': 'a spreadsheet' })
     await expectCliError(buildIn(workspace), /usage\.xlsx/)
     expect(await snapshotTree(workspace.publicDir)).toEqual({})
   })
 
-  it.each([
-    ['of two models', [model('acme/one', 'one'), model('acme/two', 'one')], ''],
-    ['in both files', [model('acme/one', 'one'), model('acme/two')], 'one,acme/two\n'],
-    ['twice in aliases.csv', [model('acme/one'), model('acme/two')], 'one,acme/one\none,acme/two\n'],
-    ['in models.json that is a slug', [model('acme/one', 'one'), model('one')], ''],
-    ['in aliases.csv that is a slug', [model('acme/one'), model('one')], 'one,acme/one\n'],
-  ])('is refused for an alias %s', async (_, models, aliases) => {
-    const workspace = await newWorkspace()
-    await writeInput(workspace, 'models.json', models)
-    await writeInput(workspace, 'aliases.csv', `alias,model_permaslug\n${aliases}`)
-    await writeInput(workspace, 'sources.json', { models: 'models.json', aliases: 'aliases.csv', sources: [source] })
-    await expectCliError(readSources(workspace.sources), /"one"/)
-  })
-
-  it.each([
-    ['models', { models: 'nowhere.json' }],
-    ['aliases', { aliases: 'nowhere.csv' }],
-  ])('is refused for a missing file of %s', async (_, top) => {
-    const workspace = await newWorkspace()
-    await writeInput(workspace, 'sources.json', { ...top, sources: [source] })
-    await expectCliError(readSources(workspace.sources), /nowhere\./)
+  it('is refused for an AS_OF that is not an instant', () => {
+    expect(() => readPipelineConfig({ AS_OF: '2025-02-30T00:00:00Z' })).toThrow(CliError)
   })
 
   it('exits with code 2 and a message without a stack, and publishes nothing', async () => {
@@ -253,27 +151,16 @@ describe('a build with wrong settings', () => {
     expect(stderr).not.toMatch(/^\s+at /m)
     expect(await snapshotTree(workspace.publicDir)).toEqual({})
   })
-
-  it('exits with code 2 for an unknown option', async () => {
-    expect((await runCli(['build', '--frobnicate'], {})).code).toBe(2)
-  })
 })
 
 describe('a build that fails', () => {
   it('exits with code 1 and names the truncated gzip file, and the previous release stays current', async () => {
     const workspace = await copyWorkspace(released)
     const before = await snapshotTree(workspace.publicDir)
-    const whole = gzipSync(
-      toCsvText(
-        crowd(5000, (index) => index),
-        { columns: COLUMNS },
-      ),
-    )
+    const records = crowd(5000, (index) => index)
+    const whole = gzipSync(toCsvText(records, { columns: COLUMNS }))
     await writeInput(workspace, 'cut off.csv.gz', whole.subarray(0, whole.length - 100))
-    const files = ['source-0.ndjson', 'cut off.csv.gz']
-    await writeInput(workspace, 'sources.json', {
-      sources: [{ name: 's', schema: 'canonical', files, visibility: 'public' }],
-    })
+    await writeSource(workspace, ['source-0.ndjson', 'cut off.csv.gz'])
     const { code, stdout, stderr } = await runBuild(workspace, { AS_OF: '2025-03-10T13:00:00Z' })
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain('cut off.csv.gz')
@@ -285,15 +172,6 @@ describe('a build that fails', () => {
       error: expect.stringContaining('cut off.csv.gz'),
       last_success: null,
     })
-  })
-
-  it('publishes nothing if no record can be published', async () => {
-    const workspace = await newWorkspace()
-    await writeSmallBuild(workspace, { sources: [{ records: crowd(3, () => 0) }] })
-    const { code, stderr } = await runBuild(workspace)
-    expect(code).toBe(1)
-    expect(stderr).toContain('publi')
-    expect(await snapshotTree(workspace.publicDir)).toEqual({})
   })
 })
 
@@ -307,11 +185,8 @@ describe('a total of tokens', () => {
     expect(rows).toEqual([`2025-03-02 a ${1024n * (2n ** 53n - 1n)}`])
   })
 
-  it('fails the build beyond 2^63 − 1', async () => {
+  it('fails the build beyond 2^63 − 1, also in `other`', async () => {
     await expect(publish(most(1025))).rejects.toThrow(BuildError)
-  })
-
-  it('fails the build beyond 2^63 − 1 in `other`', async () => {
     const tail = most(1100).map((record, index) => ({ ...record, model_permaslug: crowdSlug(index) }))
     await expect(publish(tail)).rejects.toThrow(BuildError)
   })
@@ -339,48 +214,5 @@ describe('max_rejected_share', () => {
     const sources = [{ records: crowd(2, (index) => index * 2 - 1) }, { records: crowd(98, () => 1) }]
     await writeSmallBuild(workspace, { sources, top: { max_rejected_share: 0.01 } })
     expect((await buildIn(workspace)).records.rejected).toEqual({ invalid_token_count: 1 })
-  })
-
-  it('of zero fails the build for one rejected record', async () => {
-    const workspace = await newWorkspace()
-    const records = crowd(100, (index) => (index < 1 ? -1 : 1))
-    await writeSmallBuild(workspace, { sources: [{ records }], top: { max_rejected_share: 0 } })
-    await expect(buildIn(workspace)).rejects.toThrow(BuildError)
-  })
-})
-
-describe('a build that is interrupted', () => {
-  /** Stops a build when it reports event number `at`. Returns how many events there were, and whether it failed. */
-  async function interrupt(workspace: Workspace, at: number): Promise<{ events: number; failed: boolean }> {
-    const controller = new AbortController()
-    let events = 0
-    const report = () => {
-      events += 1
-      if (events === at) controller.abort()
-    }
-    if (at === 0) controller.abort()
-    const building = buildIn(workspace, '2025-03-10T13:00:00Z', { report, signal: controller.signal })
-    const failed = await building.then(
-      () => false,
-      () => true,
-    )
-    return { events, failed }
-  }
-
-  // `make soak` stops builds at every effect, and `test/system/interrupt.test.ts` by Ctrl-C.
-  it('publishes its release completely or not at all, and the next build succeeds', async () => {
-    const workspace = await copyWorkspace(released)
-    await setTokens(workspace, 2)
-    const before = await snapshotTree(workspace.publicDir)
-    const { events } = await interrupt(await copyWorkspace(workspace), Number.POSITIVE_INFINITY)
-    expect(events).toBeGreaterThan(3)
-    for (const at of [0, 1, events >> 1, events - 1]) {
-      const copy = await copyWorkspace(workspace)
-      const { failed } = await interrupt(copy, at)
-      if (failed) expect(await snapshotTree(copy.publicDir)).toEqual(before)
-      else expect((await readLatest(copy)).release).toBe('20250310T130000Z')
-      if (at <= 1) expect(failed).toBe(true)
-      if (at === 1) expect((await buildIn(copy, '2025-03-10T14:00:00Z')).outcome).toBe('released')
-    }
   })
 })

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
-import { ignoreClosedPipes } from '../../pipeline/commands/closed-output.ts'
+import { ignoreClosedPipes } from '../../pipeline/commands/output.ts'
 
 it('ignores a closed pipe, and throws other errors', () => {
   const output = new PassThrough()

@@ -1,24 +1,21 @@
-import { readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
 import type { BuildSummary } from '../../pipeline/build-summary.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
-import { readOutcome } from '../../pipeline/operation/build-outcome.ts'
 import {
   buildIn,
-  copyWorkspace,
-  createWorkspace,
   crowd,
+  effectsWith,
   newWorkspace,
-  removeWorkspace,
-  runBuild,
   snapshotTree,
   type Workspace,
   writeSmallBuild,
 } from '../support/pipeline.ts'
+import { TEST_PUBLISHER } from '../support/publisher.ts'
 import type { FileRecord } from '../support/records.ts'
 import { useSmallSample } from '../support/small-sample.ts'
 
@@ -47,15 +44,6 @@ function dryRun(workspace: Workspace, asOf?: string, accept: string[] = []): Pro
 }
 
 describe('a dry run', () => {
-  let published: Workspace
-
-  beforeAll(async () => {
-    published = await createWorkspace()
-    await write(published, [used(1, 1)])
-    await buildIn(published)
-    return () => removeWorkspace(published)
-  })
-
   it('lists for each date what a release would change', async () => {
     const workspace = await workspaceOf([used(1, 1), used(2, 5), used(2, 7, 'acme/two'), used(3, 9)])
     await buildIn(workspace)
@@ -68,30 +56,25 @@ describe('a dry run', () => {
     expect({ outcome, data_version }).toEqual({ outcome: 'would_release', data_version: '2.0.0' })
     const periods = [{ table: 'weekly', date: '2025-02-24' }]
     expect(restated).toEqual({ dates: ['2025-03-01', '2025-03-02'], periods, reason: 'unspecified' })
-    const changed = (
-      date: string,
-      rows_before: number,
-      rows_after: number,
-      tokens_before: string,
-      tokens_after: string,
-    ) => {
-      return { date, change: 'changed', rows_before, rows_after, tokens_before, tokens_after }
-    }
+    const changed = (date: string, rows: [number, number], tokens: [string, string], change = 'changed') => ({
+      ...{ date, change, rows_before: rows[0], rows_after: rows[1] },
+      ...{ tokens_before: tokens[0], tokens_after: tokens[1] },
+    })
     expect(changes).toEqual({
       facts: ['content_hash', 'end_date', 'weekly_content_hash', 'monthly_content_hash'],
       dates: [
-        { date: '2025-03-01', change: 'removed', rows_before: 1, rows_after: 0, tokens_before: '1', tokens_after: '0' },
-        changed('2025-03-02', 2, 3, '12', '14'),
-        { date: '2025-03-04', change: 'added', rows_before: 0, rows_after: 1, tokens_before: '0', tokens_after: '11' },
+        changed('2025-03-01', [1, 0], ['1', '0'], 'removed'),
+        changed('2025-03-02', [2, 3], ['12', '14']),
+        changed('2025-03-04', [0, 1], ['0', '11'], 'added'),
       ],
       rows: { before: 4, after: 5, added: 2, changed: 1, removed: 1 },
       // Both rows of the first week sum one date less.
       weekly: {
-        dates: [changed('2025-02-24', 2, 3, '13', '14'), changed('2025-03-03', 1, 1, '9', '20')],
+        dates: [changed('2025-02-24', [2, 3], ['13', '14']), changed('2025-03-03', [1, 1], ['9', '20'])],
         rows: { before: 3, after: 4, added: 1, changed: 3, removed: 0 },
       },
       monthly: {
-        dates: [changed('2025-03-01', 2, 3, '22', '34')],
+        dates: [changed('2025-03-01', [2, 3], ['22', '34'])],
         rows: { before: 2, after: 3, added: 1, changed: 1, removed: 0 },
       },
     })
@@ -109,42 +92,19 @@ describe('a dry run', () => {
     expect(published?.files).toBeGreaterThan(10)
   })
 
-  it('changes no rows and makes no release where the build would make none', async () => {
-    const workspace = await copyWorkspace(published)
-    const rows = { before: 1, after: 1, added: 0, changed: 0, removed: 0 }
-    const summary = await dryRun(workspace, LATER)
-    expect(summary).toMatchObject({ outcome: 'unchanged', changes: { facts: [], dates: [], rows } })
-    expect(describeSummary(summary)).toContain(
-      'dry run: nothing changed: release 20250310T120000Z stays current, no new one would be made',
-    )
-  })
-
   it('would make a release if only the publisher and the status of days changed', async () => {
     const workspace = await workspaceOf([used(9, 1)])
     await buildIn(workspace)
-    const publisher = {
-      name: 'N',
-      url: 'https://tokens.test-gateway.example/',
-      contact: 'C',
-      title: 'T',
-      description: 'D',
-    }
+    const publisher = { ...TEST_PUBLISHER, name: 'N', title: 'T', description: 'D' }
     await writeFile(join(workspace.dataDir, 'publisher.json'), JSON.stringify(publisher))
     const { outcome, changes } = await dryRun(workspace, '2025-03-15T00:00:00Z')
     expect(outcome).toBe('would_release')
     expect(changes).toMatchObject({ facts: ['publisher', 'day_status'], dates: [] })
   })
 
-  it('changes no file below PUBLIC_DIR and DATA_DIR', async () => {
-    const workspace = await copyWorkspace(published)
-    await write(workspace, [used(1, 2), used(2, 2)])
-    const before = await snapshotTree(workspace.root)
-    await dryRun(workspace, LATER)
-    expect(await snapshotTree(workspace.root)).toEqual(before)
-  })
-
   it('leaves the public files of a stopped build as they are', async () => {
-    const workspace = await copyWorkspace(published)
+    const workspace = await workspaceOf([used(1, 1)])
+    await buildIn(workspace)
     await write(workspace, [used(1, 2)])
     const rename = async (from: string, to: string) => {
       await realFiles.rename(from, to)
@@ -156,39 +116,13 @@ describe('a dry run', () => {
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
   })
 
-  it('leaves the unfinished rejects of a stopped build as they are', async () => {
-    const workspace = await workspaceOf([used(1, 1), used(1, -1)], { max_rejected_share: 1 })
-    await buildIn(workspace)
-    const rejects = join(workspace.dataDir, 'state/rejects')
-    for (const name of await readdir(rejects)) await writeFile(join(rejects, `${name}.next`), 'half a li')
-    await write(workspace, [used(1, 1), used(1, -2), used(1, -3)], { max_rejected_share: 1 })
-    const before = await snapshotTree(workspace.dataDir)
-    expect((await dryRun(workspace, LATER)).records.rejected).toEqual({ invalid_token_count: 2 })
-    expect(await snapshotTree(workspace.dataDir)).toEqual(before)
-  })
-
-  it('creates no folder before a first build', async () => {
-    const workspace = await workspaceOf([used(1, 1), used(2, 2)])
-    await rm(workspace.publicDir, { recursive: true })
-    const before = await snapshotTree(workspace.root)
-    const { outcome, changes } = await dryRun(workspace)
-    expect(outcome).toBe('would_release')
-    expect(changes?.dates.map(({ date, change }) => `${date} ${change}`)).toEqual([
-      '2025-03-01 added',
-      '2025-03-02 added',
-    ])
-    expect(await snapshotTree(workspace.root)).toEqual(before)
-  })
-
   it('writes the synthetic sample to a temporary folder', async () => {
     const { root } = await newWorkspace()
     const before = process.cwd()
     process.chdir(root)
     try {
       const config = readPipelineConfig({ AS_OF: '2025-01-10T00:00:00Z' })
-      const { signal } = new AbortController()
-      const effects = { now: () => new Date(), report: () => {}, signal, files: realFiles }
-      const summary = await build(config, effects, { dryRun: true })
+      const summary = await build(config, effectsWith(), { dryRun: true })
       expect(summary).toMatchObject({ outcome: 'would_release', synthetic: true, end_date: '2025-01-06' })
     } finally {
       process.chdir(before)
@@ -203,25 +137,5 @@ describe('a dry run', () => {
     expect((await dryRun(workspace, undefined, ['missing_date'])).outcome).toBe('would_release')
     await write(workspace, [used(1, 1, '')], { max_rejected_share: 1 })
     await expect(dryRun(workspace)).rejects.toThrow('there is no public usage')
-  })
-
-  it('prints what would change to stderr', async () => {
-    const workspace = await workspaceOf([used(1, 1), used(2, 1000)])
-    await buildIn(workspace)
-    await write(workspace, [used(2, 2000), used(3, 9)])
-    const { code, stdout, stderr } = await runBuild(workspace, { AS_OF: LATER }, ['--dry-run'])
-    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
-    expect(stderr).toContain('dry run: release 20250310T130000Z would be made; nothing was published\n')
-    expect(await readOutcome(workspace)).toBeUndefined()
-    expect(stderr).toContain(
-      [
-        '  changes   1 date added, 1 changed, 1 removed',
-        '            2 -> 2 rows: 1 added, 1 with other tokens, 1 removed',
-        '            1 week added, 1 changed, 0 removed; 0 months added, 1 changed, 0 removed',
-        '            2025-03-03 added: 1 row, 9 tokens',
-        '            2025-03-02 changed: 1 -> 1 row, 1,000 -> 2,000 tokens',
-        '            2025-03-01 removed: 1 row, 1 token\n',
-      ].join('\n'),
-    )
   })
 })

@@ -1,13 +1,13 @@
 /** `tokenboard inspect --sql`: SQL that reads a raw file as a build does, in DuckDB without Tokenboard. */
 import { readFileSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { describe, expect, it } from 'vitest'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
 import { inspectSql } from '../../pipeline/raw/inspect-sql.ts'
 import { SCHEMA_NAMES } from '../../pipeline/raw/schemas/index.ts'
-import { newWorkspace, runCli, type Workspace, writeInput } from '../support/pipeline.ts'
+import { newWorkspace, runCli, writeInput } from '../support/pipeline.ts'
 import { compress, query, sqlText } from '../support/records.ts'
 import { corpusLogs } from '../support/schema-corpus.ts'
 import { buildLogs, formOf, RECORDS, writeLog } from '../support/schemas.ts'
@@ -66,39 +66,22 @@ function builtSums(source: string): Promise<Record<string, unknown>[]> {
 }
 
 const OWN = 'Date;Model Name;inputTokens;outputTokens\n2025-06-01T12:00:00Z;m;8;2\n2025-06-01T13:00:00Z;;1;x\n2025;1\n'
+const COLUMNS = { timestamp: 'Date', model_permaslug: 'Model Name', prompt_tokens: 'inputTokens' }
 const OWN_SOURCE = {
-  name: 'own',
-  schema: 'canonical',
-  files: ['*.csv'],
-  visibility: 'public',
-  columns: {
-    timestamp: 'Date',
-    model_permaslug: 'Model Name',
-    prompt_tokens: 'inputTokens',
-    completion_tokens: 'outputTokens',
-  },
+  ...{ name: 'own', schema: 'canonical', files: ['*.csv'], visibility: 'public' },
+  columns: { ...COLUMNS, completion_tokens: 'outputTokens' },
 }
+const ON_FIRST = { first_date: '2025-06-01', last_date: '2025-06-01' }
 const OWN_COUNTS = [
-  { reject_reason: null, records: '1', tokens: '10', first_date: '2025-06-01', last_date: '2025-06-01' },
-  {
-    reject_reason: 'invalid_token_count',
-    records: '1',
-    tokens: '0',
-    first_date: '2025-06-01',
-    last_date: '2025-06-01',
-  },
+  { reject_reason: null, records: '1', tokens: '10', ...ON_FIRST },
+  { reject_reason: 'invalid_token_count', records: '1', tokens: '0', ...ON_FIRST },
   { reject_reason: 'malformed_record', records: '1', tokens: '0', first_date: null, last_date: null },
 ]
 
-async function workspaceWith(
-  name: string,
-  content: string | Uint8Array,
-): Promise<{ workspace: Workspace; path: string }> {
+async function workspaceWith(name: string, content: string | Uint8Array) {
   const workspace = await newWorkspace()
-  const path = join(workspace.input, name)
-  await mkdir(dirname(path), { recursive: true })
-  await writeFile(path, content)
-  return { workspace, path }
+  await writeInput(workspace, name, content)
+  return { workspace, path: join(workspace.input, name) }
 }
 
 describe('the SQL of inspect', () => {
@@ -165,21 +148,19 @@ describe('the SQL of inspect', () => {
 })
 
 describe('inspect --sql', () => {
-  it('prints only the SQL', async () => {
+  it('prints only the SQL, of one file', async () => {
     const { path } = await workspaceWith('own.csv', OWN)
     const { stdout, stderr, code } = await runCli(['inspect', '--sql', path], {})
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 })
     expect((await runBare(stdout))[0]).toMatchObject([{ model: 'm' }, { reject_reason: 'invalid_token_count' }])
-  })
-
-  it.each([
-    ['two files', ['--sql', 'own.csv', 'own.csv'], '--sql takes one file, not 2'],
-    ['--json', ['--sql', '--json', 'own.csv'], 'give one of them'],
-    ['a file that is missing', ['--sql', 'none.csv'], 'there is no file none.csv'],
-  ])('exits with code 2 for %s', async (_, words, message) => {
-    const { stdout, stderr, code } = await runCli(['inspect', ...words], {})
-    expect({ stdout, code }).toEqual({ stdout: '', code: 2 })
-    expect(stderr).toContain(message)
+    for (const [words, message] of [
+      [['own.csv', 'own.csv'], '--sql takes one file, not 2'],
+      [['--json', 'own.csv'], 'give one of them'],
+      [['none.csv'], 'there is no file none.csv'],
+    ] as const) {
+      const refused = await runCli(['inspect', '--sql', ...words], {})
+      expect(refused).toEqual({ code: 2, stdout: '', stderr: expect.stringContaining(message) })
+    }
   })
 
   it.each([

@@ -63,48 +63,25 @@ describe('progress in a log', () => {
       `${STAGE}: 2000000 records (40.0 s)\n`,
     ])
   })
-
-  it('begins its ten seconds again with each stage', () => {
-    const events: At[] = [
-      [0, progress(0, 10)],
-      [8, progress(0.9, 10)],
-      [12, progress(0.1, 10, 'read another')],
-      [20, progress(0.9, 10, 'read another')],
-    ]
-    expect(written(LOG, events)).toEqual([])
-  })
 })
 
 describe('progress on a terminal', () => {
-  it('is one line with share and bytes', () => {
-    expect(drawn(steadily(2, (second) => second / 20, 200_000_000)).at(-1)).toBe(`${STAGE} … 10 %, 20.0 MB of 200 MB`)
-  })
-
-  it('is the share alone if the bytes are unknown', () => {
+  it('is one line with share and bytes, if they are known, cut to the width of the terminal', () => {
+    const short = steadily(2, (second) => second / 20, 200_000_000)
+    expect(drawn(short).at(-1)).toBe(`${STAGE} … 10 %, 20.0 MB of 200 MB`)
+    expect(drawn(short, 20).at(-1)).toBe(`${STAGE} … 10 %`)
     expect(drawn(steadily(40, (second) => second / 340)).at(-1)).toBe(`${STAGE} … 11 %`)
   })
 
-  it('never decreases', () => {
-    expect(
-      drawn([
-        [0, progress(0.5)],
-        [1, progress(0.2)],
-      ]).at(-1),
-    ).toBe(`${STAGE} … 50 %`)
-  })
-
-  it('is drawn at most ten times a second', () => {
-    const events = Array.from({ length: 1000 }, (_, index): At => [index / 1000, progress(index / 1000)])
-    expect(drawn(events)).toHaveLength(10)
-  })
-
-  it('is cut to the width of the terminal', () => {
-    expect(
-      drawn(
-        steadily(5, (second) => second / 20, 200_000_000),
-        20,
-      ).at(-1),
-    ).toBe(`${STAGE} … 25 %`)
+  it('never decreases, and is drawn at most ten times a second', () => {
+    const back: At[] = [
+      [0, progress(0.5)],
+      [1, progress(0.2)],
+    ]
+    expect(drawn(back).at(-1)).toBe(`${STAGE} … 50 %`)
+    expect(drawn(Array.from({ length: 1000 }, (_, index): At => [index / 1000, progress(index / 1000)]))).toHaveLength(
+      10,
+    )
   })
 
   it('is cleared before a line that stays', () => {

@@ -3,22 +3,19 @@ import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { writeChecksums } from '../../pipeline/base/checksums.ts'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
 import { explain } from '../../pipeline/commands/reproduce.ts'
 import { Provenance } from '../../pipeline/contract/provenance.ts'
-import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { compareProvenance } from '../../pipeline/release/provenance-differences.ts'
-import { readManifest } from '../../pipeline/release/verify.ts'
 import { type Reproduction, reproduce } from '../../pipeline/reproduce.ts'
-import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import {
+  archiveIn,
   buildIn,
   copyWorkspace,
   createWorkspace,
   datasetFolder,
+  effectsWith,
   newWorkspace,
   removeWorkspace,
   runCli,
@@ -71,25 +68,17 @@ afterAll(() => removeWorkspace(original))
 /** A copy of `original` for one test. */
 const published = () => copyWorkspace(original)
 
-const effects = {
-  now: () => new Date('2026-11-20T00:12:00.987Z'),
-  report: () => {},
-  signal: new AbortController().signal,
-  files: realFiles,
-}
-
 /** AS_OF of the settings is ignored. */
 function makeAgain(
   workspace: Workspace,
   release?: string,
   report: Effects['report'] = () => {},
 ): Promise<Reproduction> {
-  return reproduce(readPipelineConfig(settings(workspace, '2026-01-01T00:00:00Z')), { ...effects, report }, release)
+  return reproduce(readPipelineConfig(settings(workspace, '2026-01-01T00:00:00Z')), effectsWith({ report }), release)
 }
 
 async function archiveBefore(workspace: Workspace, before: string): Promise<void> {
-  const config = readPipelineConfig(settings(workspace, AS_OF_SECOND))
-  const { outcome } = await archiveDates(config, effects, { before: UtcDate.parse(before) })
+  const { outcome } = await archiveIn(workspace, before, AS_OF_SECOND)
   expect(outcome).toBe('archived')
 }
 
@@ -113,6 +102,10 @@ describe('reproduce', () => {
       expect(files).toContainEqual({ path: 'SHA256SUMS', comparison: 'equal' })
       expect(files).toHaveLength(32)
     }
+    const { code, stdout, stderr } = await runCli(['reproduce', '--json'], settings(workspace, ''))
+    expect(code).toBe(0)
+    expect(stderr).toContain(`reproduced ${SECOND}: all 32 files have the bytes that were published`)
+    expect(JSON.parse(stdout)).toMatchObject({ release: SECOND, equal: true, dates: [], left_out: [] })
     expect(await snapshotTree(workspace.root)).toEqual(before)
   })
 
@@ -125,7 +118,7 @@ describe('reproduce', () => {
     await buildIn(workspace, AS_OF_FIRST, { now: () => new Date(AS_OF_FIRST) })
     const config = readPipelineConfig(settings(workspace, ''))
     for (const now of [AS_OF_FIRST, '2025-03-15T10:00:00Z']) {
-      const reproduction = await reproduce(config, { ...effects, now: () => new Date(now) })
+      const reproduction = await reproduce(config, effectsWith({ now: () => new Date(now) }))
       expect({ now, equal: reproduction.equal, others: others(reproduction) }).toEqual({ now, equal: true, others: [] })
     }
   })
@@ -139,17 +132,6 @@ describe('reproduce', () => {
     await writeInput(workspace, 'raw/cut.ndjson.gz', gzipSync(LATE).subarray(0, 30))
     await rm(join(workspace.dataDir, 'state'), { recursive: true })
     expect(await makeAgain(workspace)).toMatchObject({ equal: true, left_out: ['raw/cut.ndjson.gz', 'raw/zz.ndjson'] })
-  })
-
-  it('reads columns in the path again', async () => {
-    const workspace = await newWorkspace()
-    const source = { ...SOURCE, files: ['raw/{model}/*'], columns: { model_permaslug: 'model' } }
-    await writeInput(workspace, 'models.json', MODELS)
-    await writeInput(workspace, 'sources.json', { models: 'models.json', sources: [source] })
-    await writeInput(workspace, 'raw/b/1.ndjson', EARLY)
-    await buildIn(workspace, AS_OF_FIRST)
-    await writeInput(workspace, 'raw/a/1.ndjson', LATE)
-    expect(await makeAgain(workspace)).toMatchObject({ equal: true, left_out: ['raw/a/1.ndjson'] })
   })
 
   it('reads archived dates, and lists inputs of the archive that the release did not have', async () => {
@@ -213,26 +195,7 @@ describe('reproduce', () => {
     expect(await makeAgain(workspace, FIRST)).toMatchObject({ equal: true })
   })
 
-  it('lists replaced inputs, and files that may be them', async () => {
-    const workspace = await published()
-    await appendFile(join(workspace.input, 'raw/2.ndjson'), lines('2025-03-02', 'b', 1, 5))
-    expect(await makeAgain(workspace)).toMatchObject({
-      equal: false,
-      provenance: { gone: [{ sha256: sha256(LATE) }] },
-      left_out: ['raw/2.ndjson'],
-    })
-  })
-
-  it('lists a changed registry', async () => {
-    const workspace = await published()
-    await writeInput(workspace, 'models.json', MODELS.replace('"b","public":true', '"b","public":false'))
-    expect(await makeAgain(workspace)).toMatchObject({
-      equal: false,
-      provenance: { tools: [expect.stringMatching(/^the file of models was [0-9a-f]{12} and is [0-9a-f]{12}$/)] },
-    })
-  })
-
-  it('names the settings of the sources if nothing in provenance.json differs', async () => {
+  it('names what else is not as it was: settings of the sources, the registry, replaced inputs', async () => {
     const workspace = await published()
     const sources = [{ ...SOURCE, timezone: 'America/New_York' }]
     await writeInput(workspace, 'sources.json', { models: 'models.json', sources })
@@ -241,34 +204,31 @@ describe('reproduce', () => {
     expect(stderr).toContain(
       'nothing that provenance.json names is the reason; what the sources file says of the files',
     )
-  })
-
-  it('prints the comparison with --json, and exits with code 0 if all files are equal', async () => {
-    const workspace = await published()
-    const { code, stdout, stderr } = await runCli(['reproduce', '--json'], settings(workspace, ''))
-    expect({ code, stderr }).toEqual({
-      code: 0,
-      stderr: expect.stringContaining(`reproduced ${SECOND}: all 32 files have the bytes that were published`),
-    })
-    expect(JSON.parse(stdout)).toMatchObject({
-      release: SECOND,
-      equal: true,
-      dates: [],
-      provenance: { tools: [], gone: [], other: [] },
-      left_out: [],
+    await writeInput(workspace, 'models.json', MODELS.replace('"b","public":true', '"b","public":false'))
+    await appendFile(join(workspace.input, 'raw/2.ndjson'), lines('2025-03-02', 'b', 1, 5))
+    expect(await makeAgain(workspace)).toMatchObject({
+      equal: false,
+      provenance: {
+        tools: [expect.stringMatching(/^the file of models was [0-9a-f]{12} and is [0-9a-f]{12}$/)],
+        gone: [{ sha256: sha256(LATE) }],
+      },
+      left_out: ['raw/2.ndjson'],
     })
   })
 
-  it('refuses a damaged release, and one that is not in the index', async () => {
+  it('refuses a damaged release, one that is not in the index, and one of real logs without SOURCES', async () => {
     const workspace = await published()
     await expect(makeAgain(workspace, '20250101T000000Z')).rejects.toThrow(
       expect.objectContaining({ name: 'CliError', message: expect.stringMatching(/there is no release 20250101/) }),
     )
     await appendFile(join(datasetFolder(workspace), 'releases', FIRST, 'changes.csv'), '\n')
     await expect(makeAgain(workspace, FIRST)).rejects.toThrow(/changes\.csv does not have the checksum/)
+    const { SOURCES: _, ...environment } = settings(workspace, '')
+    const { code, stderr } = await runCli(['reproduce'], environment)
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/name the sources file .* as SOURCES/)])
   })
 
-  it('reproduces a release whose previous one was withdrawn, except its changes', async () => {
+  it('reproduces a release whose previous one was withdrawn, except its changes, but not that one', async () => {
     const workspace = await published()
     const environment = settings(workspace, '2025-03-10T12:00:00Z')
     await withdrawIn(workspace, FIRST, '2025-03-10T12:00:00Z')
@@ -279,79 +239,49 @@ describe('reproduce', () => {
         'the previous release was withdrawn: its changes are taken as published and are not verified',
       ),
     })
+    const refused = await runCli(['reproduce', FIRST], environment)
+    expect([refused.code, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining(`${FIRST} was withdrawn: nothing is left`),
+    ])
     await rm(join(workspace.input, 'raw/3.ndjson'))
     const reproduction = await makeAgain(workspace, SECOND)
     expect(reproduction).toMatchObject({ equal: false, dates: [{ date: '2025-03-02', change: 'changed' }] })
     expect(others(reproduction)).toContain('rankings-daily.csv')
   })
-
-  it('refuses a withdrawn release', async () => {
-    const workspace = await published()
-    const environment = settings(workspace, '2025-03-10T12:00:00Z')
-    await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
-    const { code, stderr } = await runCli(['reproduce', SECOND], environment)
-    expect({ code, stderr }).toEqual({
-      code: 2,
-      stderr: expect.stringContaining(`${SECOND} was withdrawn: nothing is left`),
-    })
-  })
-
-  it('reads all raw files for a release without provenance', async () => {
-    const workspace = await published()
-    const folder = join(datasetFolder(workspace), 'releases', SECOND)
-    const manifest = await readManifest(folder)
-    const files = manifest.files.filter(({ path }) => path !== 'provenance.json')
-    await writeFile(join(folder, 'manifest.json'), JSON.stringify({ ...manifest, files }))
-    await rm(join(folder, 'provenance.json'))
-    await rm(join(folder, 'SHA256SUMS'))
-    await writeChecksums(folder, realFiles)
-    const reproduction = await makeAgain(workspace)
-    expect(reproduction).toMatchObject({ equal: false, dates: [], provenance: undefined, left_out: [] })
-    expect(reproduction.files).toContainEqual({ path: 'provenance.json', comparison: 'not_published' })
-    expect(reproduction.files).toContainEqual({ path: 'rankings-daily.parquet', comparison: 'equal' })
-  })
-
-  it('refuses a release of real logs without SOURCES', async () => {
-    const workspace = await published()
-    const { SOURCES: _, ...environment } = settings(workspace, '')
-    const { code, stderr } = await runCli(['reproduce'], environment)
-    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringMatching(/name the sources file .* as SOURCES/) })
-  })
 })
 
 const FILE = { source: 's', file: 'a.csv' }
 
-describe('compareProvenance', () => {
-  it('lists each tool that differs, and inputs as often as they differ', async () => {
-    const workspace = await published()
-    const path = join(datasetFolder(workspace), 'releases', SECOND, 'provenance.json')
-    const provenance = Provenance.parse(JSON.parse(await readFile(path, 'utf8')))
-    const [one, two] = ['1'.repeat(64), '2'.repeat(64)]
-    const numbered = (hashes: string[]) =>
-      hashes.map((hash, position) => ({ ordinal: position + 1, sha256: hash, ...FILE }))
-    const after = {
-      ...provenance,
-      code: { ...provenance.code, version: '9.9.9', sha256: one },
-      sql_sha256: one,
-      duckdb: 'v9.9.9',
-      registry: { models_sha256: one, aliases_sha256: one },
-    }
-    const inputs = { first: numbered([one, one, two]), second: numbered([one, two, two]) }
-    expect(compareProvenance(provenance, after, inputs)).toEqual({
-      tools: [
-        `the version of Tokenboard was ${provenance.code.version} and is 9.9.9`,
-        expect.stringMatching(/^the code of the pipeline was [0-9a-f]{12} and is 1{12}$/),
-        expect.stringMatching(/^the SQL of the pipeline was [0-9a-f]{12} and is 1{12}$/),
-        `DuckDB was ${provenance.duckdb} and is v9.9.9`,
-        expect.stringMatching(/^the file of models was [0-9a-f]{12} and is 1{12}$/),
-        'the file of aliases was none and is 111111111111',
-      ],
-      gone: [{ ordinal: 2, sha256: one, ...FILE }],
-      other: [{ ordinal: 3, sha256: two, ...FILE }],
-    })
-    const same = { first: inputs.first, second: inputs.first }
-    expect(compareProvenance(provenance, provenance, same)).toEqual({ tools: [], gone: [], other: [] })
+it('lists each tool that differs, and inputs as often as they differ', async () => {
+  const workspace = await published()
+  const path = join(datasetFolder(workspace), 'releases', SECOND, 'provenance.json')
+  const provenance = Provenance.parse(JSON.parse(await readFile(path, 'utf8')))
+  const [one, two] = ['1'.repeat(64), '2'.repeat(64)]
+  const numbered = (hashes: string[]) =>
+    hashes.map((hash, position) => ({ ordinal: position + 1, sha256: hash, ...FILE }))
+  const after = {
+    ...provenance,
+    code: { ...provenance.code, version: '9.9.9', sha256: one },
+    sql_sha256: one,
+    duckdb: 'v9.9.9',
+    registry: { models_sha256: one, aliases_sha256: one },
+  }
+  const inputs = { first: numbered([one, one, two]), second: numbered([one, two, two]) }
+  expect(compareProvenance(provenance, after, inputs)).toEqual({
+    tools: [
+      `the version of Tokenboard was ${provenance.code.version} and is 9.9.9`,
+      expect.stringMatching(/^the code of the pipeline was [0-9a-f]{12} and is 1{12}$/),
+      expect.stringMatching(/^the SQL of the pipeline was [0-9a-f]{12} and is 1{12}$/),
+      `DuckDB was ${provenance.duckdb} and is v9.9.9`,
+      expect.stringMatching(/^the file of models was [0-9a-f]{12} and is 1{12}$/),
+      'the file of aliases was none and is 111111111111',
+    ],
+    gone: [{ ordinal: 2, sha256: one, ...FILE }],
+    other: [{ ordinal: 3, sha256: two, ...FILE }],
   })
+  const same = { first: inputs.first, second: inputs.first }
+  expect(compareProvenance(provenance, provenance, same)).toEqual({ tools: [], gone: [], other: [] })
 })
 
 it('reads the file that an input was, although others of the same bytes have come since', async () => {

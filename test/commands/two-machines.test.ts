@@ -3,17 +3,17 @@ import { copyFile, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
 import {
   createWorkspace,
+  effectsWith,
   newWorkspace,
   removeWorkspace,
   runProcess,
   settings,
   snapshotTree,
   type Workspace,
-  writeInput,
+  writeSource,
 } from '../support/pipeline.ts'
 import { COLUMNS, type FileRecord, writeRecords } from '../support/records.ts'
 
@@ -57,31 +57,15 @@ interface Machine {
   build(workspace: Workspace, asOf: string): Promise<unknown>
 }
 
-function machineOf(threads: number): Machine {
-  const now = () => new Date('2026-11-20T00:12:00.987Z')
-  const { signal } = new AbortController()
-  return {
-    nameOf: (file) => `raw/${file}`,
-    build: (workspace, asOf) => {
-      const config = { ...readPipelineConfig(settings(workspace, asOf)), threads }
-      return build(config, { now, report: () => {}, signal, files: realFiles })
-    },
-  }
-}
+const machineOf = (threads: number): Machine => ({
+  nameOf: (file) => `raw/${file}`,
+  build: (workspace, asOf) => build({ ...readPipelineConfig(settings(workspace, asOf)), threads }, effectsWith()),
+})
 
 /** Two releases, the second with a file more; gives everything below the public folder. */
 async function publishOn({ nameOf, build: buildOn }: Machine, workspace: Workspace): Promise<Record<string, string>> {
-  await writeInput(workspace, 'sources.json', {
-    max_rejected_share: 0.5,
-    sources: [
-      {
-        name: 'gateway',
-        schema: 'canonical',
-        files: ['**/*.{csv,csv.zst,ndjson,ndjson.gz,parquet}'],
-        visibility: 'public',
-      },
-    ],
-  })
+  const files = ['**/*.{csv,csv.zst,ndjson,ndjson.gz,parquet}']
+  await writeSource(workspace, files, { name: 'gateway' }, { max_rejected_share: 0.5 })
   for (const [file, format] of FORMATS.entries()) {
     if (file === FORMATS.length - 1) await buildOn(workspace, AS_OF_FIRST)
     const path = join(workspace.input, `${nameOf(file)}.${format}`)

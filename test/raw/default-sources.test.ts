@@ -38,35 +38,28 @@ describe('an unset SOURCES', () => {
     const { code, stderr } = await runB(workspace, ['build'])
     expect(code, stderr).toBe(0)
     expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-01 b/one 15'])
-  })
-
-  it.each([
-    [['build']],
-    [['build', '--dry-run']],
-    [['serve', '--port', '0']],
-    [['archive', '--before', '2025-03-02']],
-    [['archive', '--before', '2025-03-02', '--dry-run']],
-  ])('stops %j if DATA_DIR has no sources.json and data/ has one, and names both', async (words) => {
-    const workspace = await twoInstallations()
-    const { code, stdout, stderr } = await runB(workspace, words)
-    expect(code).toBe(2)
-    expect(stdout).toBe('')
-    expect(stderr).toContain('there is no B/sources.json')
-    expect(stderr).toContain('data/sources.json')
-    expect(stderr).toContain('SOURCES')
-    expect((await readdir(workspace.publicDir)).filter((name) => !name.startsWith('.'))).toEqual([])
-    expect(await readdir(join(workspace.root, 'B'))).not.toContain('raw')
-  })
-
-  it('stops reproduce in the same way', async () => {
-    const workspace = await twoInstallations()
-    await writeSources(join(workspace.root, 'B'), 'b/one')
-    expect((await runB(workspace, ['build'])).code).toBe(0)
     await rm(join(workspace.root, 'B/sources.json'))
-    const { code, stderr } = await runB(workspace, ['reproduce'])
-    expect(code).toBe(2)
-    expect(stderr).toMatch(/there is no B\/sources\.json.* data\/sources\.json/)
+    const again = await runB(workspace, ['reproduce'])
+    expect(again).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/there is no B\/sources\.json.* data\/sources\.json/),
+    })
   })
+
+  it.each([[['build']], [['serve', '--port', '0']], [['archive', '--before', '2025-03-02']]])(
+    'stops %j if DATA_DIR has no sources.json and data/ has one, and names both',
+    async (words) => {
+      const workspace = await twoInstallations()
+      const { code, stdout, stderr } = await runB(workspace, words)
+      expect(code).toBe(2)
+      expect(stdout).toBe('')
+      expect(stderr).toContain('there is no B/sources.json')
+      expect(stderr).toContain('data/sources.json')
+      expect(stderr).toContain('SOURCES')
+      expect((await readdir(workspace.publicDir)).filter((name) => !name.startsWith('.'))).toEqual([])
+      expect(await readdir(join(workspace.root, 'B'))).not.toContain('raw')
+    },
+  )
 
   it('builds the sample if neither folder has a sources.json, with the publisher of the project', async () => {
     const workspace = await twoInstallations()
@@ -88,18 +81,13 @@ describe('an unset SOURCES', () => {
 })
 
 describe('SOURCES', () => {
-  it('is read whatever the data folders have', async () => {
+  it('is read whatever the data folders have, and is refused if the file is missing', async () => {
     const workspace = await twoInstallations()
     await writeSources(join(workspace.root, 'B'), 'b/one')
+    const refused = await runB(workspace, ['build'], { SOURCES: 'nowhere.json' })
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('there is no file nowhere.json')])
     const { code, stderr } = await runB(workspace, ['build'], { SOURCES: 'data/sources.json' })
     expect(code, stderr).toBe(0)
     expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-01 a/one 15'])
-  })
-
-  it('is refused if the file is missing, although there is a default', async () => {
-    const workspace = await twoInstallations()
-    const { code, stderr } = await runB(workspace, ['build'], { SOURCES: 'nowhere.json' })
-    expect(code).toBe(2)
-    expect(stderr).toContain('there is no file nowhere.json')
   })
 })

@@ -1,181 +1,84 @@
-import { writeFile } from 'node:fs/promises'
+/** The engine of a sources file, and what goes with one engine alone. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { CliError } from '../../pipeline/base/errors.ts'
 import { readSources } from '../../pipeline/raw/sources.ts'
-import { buildIn, newWorkspace, runBuild, type Workspace, writeInput } from '../support/pipeline.ts'
+import { buildIn, newWorkspace, runBuild, type Workspace, workspaceOf, writeInput } from '../support/pipeline.ts'
 
 const CLICKHOUSE = { url: 'https://clickhouse.example.org:8443', view: 'tokenboard_usage' }
+const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n'
 
-async function withEngine(engine: unknown, top: Record<string, unknown> = {}): Promise<Workspace> {
+async function withEngine(engine: object, top: object = {}): Promise<Workspace> {
   const workspace = await newWorkspace()
-  await writeInput(workspace, 'sources.json', { ...(engine !== undefined && { engine }), ...top })
+  await writeInput(workspace, 'sources.json', { engine: { visibility: 'public', ...engine }, ...top })
   return workspace
 }
 
-async function reading(engine: unknown, top: Record<string, unknown> = {}) {
-  return readSources((await withEngine(engine, top)).sources)
-}
-
 describe('the engine of a sources file', () => {
-  it('is DuckDB by default', async () => {
-    const source = { name: 'a', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
-    const { engine, usageSources } = await reading(undefined, { sources: [source] })
-    expect(engine).toEqual({ kind: 'duckdb' })
-    expect(usageSources).toEqual([expect.objectContaining({ name: 'a', visibility: 'public' })])
-  })
-
-  it('is ClickHouse with default settings, in place of sources', async () => {
-    const { engine, usageSources, sources } = await reading({ clickhouse: CLICKHOUSE, visibility: 'public' })
+  it('is ClickHouse with default settings, in place of sources, and certificates beside the file', async () => {
+    const workspace = await withEngine({ clickhouse: { ...CLICKHOUSE, ca: 'ca.pem' } })
+    const { engine, usageSources, sources } = await readSources(workspace.sources)
     const source = { name: 'clickhouse', visibility: 'public' }
-    expect(engine).toEqual({
-      kind: 'clickhouse',
-      source,
-      ...CLICKHOUSE,
-      database: 'default',
-      from: '2025-01-01',
-      timeout_seconds: 3600,
-    })
+    const defaults = { database: 'default', from: '2025-01-01', timeout_seconds: 3600 }
+    const ca = join(workspace.input, 'ca.pem')
+    expect(engine).toEqual({ kind: 'clickhouse', source, ...CLICKHOUSE, ...defaults, ca })
     expect({ usageSources, sources }).toEqual({ usageSources: [source], sources: [] })
   })
 
   it.each([{ clickhouse: CLICKHOUSE }, { rollup_files: ['a.csv'] }])('may be exempt from a rule: %j', async (given) => {
     const exempt = { contributors: 'exempt', note: 'Our own account.' }
-    const { usageSources } = await reading({ ...given, ...exempt, visibility: 'public' }, { disclosure: {} })
+    const { usageSources } = await readSources((await withEngine({ ...given, ...exempt }, { disclosure: {} })).sources)
     expect(usageSources).toEqual([expect.objectContaining(exempt)])
   })
 
-  it('has certificates with paths relative to the sources file', async () => {
-    const workspace = await withEngine({ clickhouse: { ...CLICKHOUSE, ca: 'ca.pem' }, visibility: 'public' })
-    expect((await readSources(workspace.sources)).engine).toMatchObject({ ca: join(workspace.input, 'ca.pem') })
-  })
-
-  it.each<[string, unknown, Record<string, unknown>, string]>([
-    ['neither sources nor an engine', undefined, {}, 'sources: is missing; list what to read, or name an "engine"'],
-    [
-      'both',
-      { clickhouse: CLICKHOUSE, visibility: 'public' },
-      { sources: [{ name: 'a', schema: 'canonical', files: ['a.csv'] }] },
-      'remove one of them',
-    ],
-    ['an engine that is none', {}, {}, 'engine: must have either "clickhouse"'],
-    ['two engines', { clickhouse: CLICKHOUSE, rollup_files: ['a.csv'] }, {}, 'engine: must have either "clickhouse"'],
-    [
-      'a misspelt key',
-      { clickhouse: { ...CLICKHOUSE, clutser: 'a' } },
-      {},
-      'unknown key "clutser", did you mean "cluster"?',
-    ],
-    ['no view', { clickhouse: { url: CLICKHOUSE.url } }, {}, 'engine.clickhouse.view'],
-    [
-      'a view that is no name',
-      { clickhouse: { ...CLICKHOUSE, view: 'a`; DROP TABLE b' } },
-      {},
-      'engine.clickhouse.view: must consist of letters',
-    ],
-    [
-      'a cluster that is no name',
-      { clickhouse: { ...CLICKHOUSE, cluster: "a'" } },
-      {},
-      'engine.clickhouse.cluster: must consist of letters',
-    ],
-    [
-      'a url with a password',
-      { clickhouse: { ...CLICKHOUSE, url: 'https://me:secret@example.org' } },
-      {},
-      'engine.clickhouse.url: has a user or password, which belong in the environment',
-    ],
-    [
-      'a url with settings',
-      { clickhouse: { ...CLICKHOUSE, url: 'https://example.org/?max_threads=1' } },
-      {},
-      'ClickHouse settings belong in the profile',
-    ],
-    [
-      'a url of another kind',
-      { clickhouse: { ...CLICKHOUSE, url: 'tcp://example.org:9000' } },
-      {},
-      'engine.clickhouse.url: must be a URL such as',
-    ],
-    [
-      'a first date before the dataset',
-      { clickhouse: { ...CLICKHOUSE, from: '2024-12-31' } },
-      {},
-      'must not be before 2025-01-01',
-    ],
-    [
-      'a certificate without its key',
-      { clickhouse: { ...CLICKHOUSE, ca: 'a', cert: 'b' } },
-      {},
-      'engine.clickhouse.key: is missing',
-    ],
-    [
-      'a certificate for http',
-      { clickhouse: { ...CLICKHOUSE, url: 'http://example.org', ca: 'a' } },
-      {},
-      'needs an https: url',
-    ],
-    [
-      'exempt usage without a reason',
-      { clickhouse: CLICKHOUSE, contributors: 'exempt' },
-      {},
-      'engine.note: is missing',
-    ],
-    ['keys of a view', { clickhouse: CLICKHOUSE, contributors: 'keys' }, {}, 'engine.contributors'],
-    [
-      'a rule for sums of others',
-      { rollup_files: ['a.csv'], visibility: 'public' },
-      { disclosure: {} },
-      'disclosure: cannot be a rule with "rollup_files"',
-    ],
-    ['a registry that is not there', { clickhouse: CLICKHOUSE }, {}, 'leaves visibility to the model registry'],
-  ])('is refused with %s', async (_, engine, top, message) => {
-    const failed = reading(engine, top)
+  it.each<[object, string]>([
+    [{ view: undefined }, 'engine.clickhouse.view'],
+    [{ view: 'a`; DROP TABLE b' }, 'engine.clickhouse.view: must consist of letters'],
+    [{ url: 'https://example.org/?max_threads=1' }, 'ClickHouse settings belong in the profile'],
+    [{ url: 'tcp://example.org:9000' }, 'engine.clickhouse.url: must be a URL such as'],
+    [{ from: '2024-12-31' }, 'must not be before 2025-01-01'],
+    [{ ca: 'a', cert: 'b' }, 'engine.clickhouse.key: is missing'],
+    [{ url: 'http://example.org', ca: 'a' }, 'needs an https: url'],
+  ])('is refused with a ClickHouse of %o', async (clickhouse, message) => {
+    const failed = readSources((await withEngine({ clickhouse: { ...CLICKHOUSE, ...clickhouse } })).sources)
     await expect(failed).rejects.toThrow(CliError)
     await expect(failed).rejects.toThrow(message)
-    await expect(failed).rejects.not.toThrow('secret')
-  })
-})
-
-describe('the setting ENGINE', () => {
-  it('is optional, and is duckdb or clickhouse', () => {
-    expect(readPipelineConfig({}).engine).toBeUndefined()
-    expect(readPipelineConfig({ ENGINE: 'clickhouse' }).engine).toBe('clickhouse')
-    expect(() => readPipelineConfig({ ENGINE: 'spark' })).toThrow(CliError)
   })
 
-  it('must be the engine of the sources file', async () => {
-    const workspace = await withEngine({ clickhouse: CLICKHOUSE, visibility: 'public' })
-    const { code, stderr } = await runBuild(workspace, { ENGINE: 'duckdb' })
-    expect(code).toBe(2)
-    expect(stderr).toContain('ENGINE is duckdb, but the sources file names clickhouse as its engine')
-    await writeInput(workspace, 'sources.json', {
-      sources: [{ name: 'a', schema: 'canonical', files: ['a.csv'], visibility: 'public' }],
-    })
-    const other = await runBuild(workspace, { ENGINE: 'clickhouse' })
-    expect(other.code).toBe(2)
-    expect(other.stderr).toContain('ENGINE is clickhouse, but the sources file does not say which')
-  })
-
-  it('takes the password of ClickHouse from one setting', async () => {
-    expect(() => readPipelineConfig({ CLICKHOUSE_PASSWORD: 'a', CLICKHOUSE_PASSWORD_FILE: 'b' })).toThrow('keep one')
-  })
-})
-
-describe('the option --reread', () => {
-  it('is refused for raw files', async () => {
+  it('is refused with keys of a view, without a registry that it needs, and if there is nothing to read', async () => {
+    const refused = async (engine: object) => readSources((await withEngine(engine)).sources).then(String, String)
+    expect(await refused({ clickhouse: CLICKHOUSE, contributors: 'keys' })).toContain('engine.contributors')
+    const unsaid = { clickhouse: CLICKHOUSE, visibility: undefined }
+    expect(await refused(unsaid)).toContain('leaves visibility to the model registry')
     const workspace = await newWorkspace()
-    await writeFile(join(workspace.input, 'a.csv'), 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n')
-    await writeInput(workspace, 'sources.json', {
-      sources: [{ name: 'a', schema: 'canonical', files: ['a.csv'], visibility: 'public' }],
-    })
-    const failed = buildIn(workspace, undefined, {}, { reread: ['2025-03-02'] })
-    await expect(failed).rejects.toThrow('--reread is for ClickHouse')
+    await writeInput(workspace, 'sources.json', {})
+    const message = 'sources: is missing; list what to read, or name an "engine"'
+    await expect(readSources(workspace.sources)).rejects.toThrow(message)
   })
+})
 
-  it('must be a date', async () => {
-    const { code, stderr } = await runBuild(await newWorkspace(), {}, ['--reread', '2025-02-30'])
-    expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching(/--reread .*"2025-02-30"/) })
-  })
+it('ENGINE is optional, and must be the engine of the sources file', async () => {
+  expect(readPipelineConfig({}).engine).toBeUndefined()
+  expect(() => readPipelineConfig({ ENGINE: 'spark' })).toThrow(CliError)
+  const said = async (workspace: Workspace, ENGINE: string) => {
+    const { code, stderr } = await runBuild(workspace, { ENGINE })
+    expect(code).toBe(2)
+    return stderr
+  }
+  expect(await said(await withEngine({ clickhouse: CLICKHOUSE }), 'duckdb')).toContain(
+    'ENGINE is duckdb, but the sources file names clickhouse as its engine',
+  )
+  expect(await said(await workspaceOf({ 'a.csv': HEADER }), 'clickhouse')).toContain(
+    'ENGINE is clickhouse, but the sources file does not say which',
+  )
+})
+
+it('the password of ClickHouse comes from one setting', () => {
+  expect(() => readPipelineConfig({ CLICKHOUSE_PASSWORD: 'a', CLICKHOUSE_PASSWORD_FILE: 'b' })).toThrow('keep one')
+})
+
+it('--reread is refused for raw files', async () => {
+  const failed = buildIn(await workspaceOf({ 'a.csv': HEADER }), undefined, {}, { reread: ['2025-03-02'] })
+  await expect(failed).rejects.toThrow('--reread is for ClickHouse')
 })

@@ -1,6 +1,6 @@
 /** Half of a character, which Node and Python write where they cut a text, is read as U+FFFD, and nothing else changes. */
 import { expect, it } from 'vitest'
-import { buildIn, newWorkspace, publishedCsv, rowsOf, writeInput } from '../support/pipeline.ts'
+import { buildIn, newWorkspace, publishedCsv, rowsOf, writeInput, writeSource } from '../support/pipeline.ts'
 import { query, sqlText } from '../support/records.ts'
 
 /** JSON text with halves of characters in all places, a whole one, and an escape that only looks like one. */
@@ -26,15 +26,7 @@ it('does not reject a record in any format', async () => {
     `COPY (SELECT TIMESTAMP '2025-03-02 12:00:00' AS timestamp, 'a/parquet' AS model_permaslug, ${sqlText(usageOf(8))} AS usage,
       0 AS completion_tokens) TO ${sqlText(`${workspace.input}/f.parquet`)}`,
   )
-  const columns = { prompt_tokens: 'usage.prompt' }
-  const source = {
-    name: 's',
-    schema: 'canonical',
-    files: ['*.{csv,ndjson,parquet}', 'd.json'],
-    visibility: 'public',
-    columns,
-  }
-  await writeInput(workspace, 'sources.json', { sources: [source] })
+  await writeSource(workspace, ['*.{csv,ndjson,parquet}', 'd.json'], { columns: { prompt_tokens: 'usage.prompt' } })
   const { records } = await buildIn(workspace)
   expect(records.rejected).toEqual({})
   expect(rowsOf(await publishedCsv(workspace))).toEqual([

@@ -2,19 +2,16 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { Effects } from '../../pipeline/base/effects.ts'
-import { BuildError } from '../../pipeline/base/errors.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
-import { build } from '../../pipeline/build.ts'
 import { USAGE_FILE } from '../../pipeline/contract/usage.ts'
 import { describeGiven, inspect } from '../../pipeline/raw/inspect.ts'
-import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import { readRejects } from '../../pipeline/rollup/list-rejects.ts'
 import { type Gateway, newGateway, use, useOn } from '../support/gateway.ts'
-import { buildIn, publishedCsv, releaseFolder, rowsOf, settings, sha256 } from '../support/pipeline.ts'
+import { archiveIn, buildIn, publishedCsv, releaseFolder, rowsOf, sha256 } from '../support/pipeline.ts'
 import type { FileRecord } from '../support/records.ts'
 import { useSmallSample } from '../support/small-sample.ts'
+
+useSmallSample()
 
 /** By this clock 2025-03-11 is the last date that can be right. */
 const CLOCK = '2025-03-10T12:00:00Z'
@@ -51,54 +48,28 @@ async function readJson(folder: string, name: string) {
 const NOON = Date.parse('2025-03-02T12:00:00Z')
 const MILLISECONDS = { base_time: '1970-01-01T00:00:00Z', time_unit: 'milliseconds' }
 
-describe('a wrong unit of time', () => {
-  it.each([
-    {
-      what: 'microseconds read as milliseconds',
-      rejected: 30,
-      source: MILLISECONDS,
-      records: Array.from({ length: 120 }, (_, index) => at(String((NOON + index) * (index < 90 ? 1 : 1000)))),
-      messages: [
-        '30 of 120 records (25.00 %) were rejected',
-        'raw/a.csv: 30 invalid_timestamp, dated 9999-12-31',
-        'check "time_unit" and "base_time" of the source',
-      ],
-    },
-    {
-      what: 'numbers without a time_unit',
-      rejected: 1,
-      source: {},
-      records: [at(String(NOON))],
-      messages: [
-        'raw/a.csv: 1 invalid_timestamp\nsome timestamps could not be read: numbers need "base_time" and "time_unit"',
-      ],
-    },
-  ])('fails the build, which says what to check: $what', async ({ source, records, rejected, messages }) => {
-    const gateway = await newGateway({}, source)
-    await gateway.deliver('a.csv', records)
-    const failed = buildAt(gateway, CLOCK)
-    await expect(failed).rejects.toThrow(BuildError)
-    for (const message of messages) await expect(failed).rejects.toThrow(message)
-    expect(await rejectsOf(gateway)).toHaveLength(rejected)
-  })
-
-  it('fails the build until the sources file is corrected: seconds read as milliseconds', async () => {
-    const gateway = await newGateway({}, MILLISECONDS)
-    await gateway.deliver('a.csv', [at(String(NOON / 1000))])
-    await expect(buildAt(gateway, CLOCK)).rejects.toThrow('raw/a.csv: 1 invalid_timestamp, dated 1970-01-21')
-    await gateway.configure({}, { ...MILLISECONDS, time_unit: 'seconds' })
-    await buildAt(gateway, CLOCK)
-    expect(rowsOf(await publishedCsv(gateway.workspace))).toEqual(['2025-03-02 acme/one 1'])
-  })
-
-  it('fails the build until a corrected file of another name replaces the wrong one', async () => {
-    const gateway = await newGateway()
-    await gateway.deliver('wrong.csv', [at('1970-01-21T00:00:00Z')])
-    await expect(buildAt(gateway, CLOCK)).rejects.toThrow(BuildError)
-    await gateway.takeAway('wrong.csv')
-    await gateway.deliver('right.csv', [GOOD])
-    await buildAt(gateway, CLOCK)
-  })
+it('a wrong unit of time fails the build, which says what to check, until settings and file are corrected', async () => {
+  const top = { on_missing: 'remove' }
+  const gateway = await newGateway(top, MILLISECONDS)
+  const failure = async (records: FileRecord[]) => {
+    await gateway.deliver('wrong.csv', records)
+    return gateway.failure(CLOCK)
+  }
+  const microseconds = Array.from({ length: 120 }, (_, index) => at(String((NOON + index) * (index < 90 ? 1 : 1000))))
+  const message = await failure(microseconds)
+  expect(message).toContain('30 of 120 records (25.00 %) were rejected')
+  expect(message).toContain('raw/wrong.csv: 30 invalid_timestamp, dated 9999-12-31')
+  expect(message).toContain('check "time_unit" and "base_time" of the source')
+  expect(await rejectsOf(gateway)).toHaveLength(30)
+  expect(await failure([at(String(NOON / 1000))])).toContain('raw/wrong.csv: 1 invalid_timestamp, dated 1970-01-21')
+  await gateway.configure(top)
+  expect(await failure([at(String(NOON))])).toContain(
+    'raw/wrong.csv: 1 invalid_timestamp\nsome timestamps could not be read: numbers need "base_time" and "time_unit"',
+  )
+  await gateway.configure(top, { ...MILLISECONDS, time_unit: 'seconds' })
+  await gateway.takeAway('wrong.csv')
+  await gateway.deliver('right.csv', [at(String(NOON / 1000))])
+  expect(await gateway.rows(CLOCK)).toEqual(['2025-03-02 acme/one 1'])
 })
 
 describe('records dated before 2015 or after tomorrow by the clock', () => {
@@ -158,6 +129,11 @@ describe('records dated before 2015 or after tomorrow by the clock', () => {
     expect(past.records).toMatchObject({ published: 1, rejected: { invalid_timestamp: 1 }, not_yet_complete: 2 })
     const future = await buildAt(gateway, '2025-07-01T12:00:00Z', CLOCK)
     expect(future.records).toMatchObject({ published: 3, rejected: { invalid_timestamp: 1 } })
+    // A file that has no others may go.
+    await gateway.deliver('b.csv', [at('2031-01-01T00:00:00Z')])
+    expect((await buildAt(gateway, '2025-07-01T13:00:00Z', CLOCK)).records.rejected).toEqual({ invalid_timestamp: 2 })
+    await gateway.takeAway('b.csv')
+    expect((await buildAt(gateway, '2025-07-01T14:00:00Z', CLOCK)).records.rejected).toEqual({ invalid_timestamp: 1 })
   })
 
   it('count once their date has come, without the file being read again', async () => {
@@ -178,23 +154,11 @@ describe('records dated before 2015 or after tomorrow by the clock', () => {
     expect(rowsOf(await publishedCsv(gateway.workspace))).toEqual(['2025-03-02 acme/one 1', '2025-03-20 acme/one 1'])
   })
 
-  it('do not stop the build if their file is missing', async () => {
-    const gateway = await gatewayOf([GOOD])
-    await gateway.deliver('b.csv', [at('2031-01-01T00:00:00Z')])
-    await buildAt(gateway, CLOCK)
-    await gateway.takeAway('b.csv')
-    const { records } = await buildAt(gateway, '2025-03-10T13:00:00Z')
-    expect(records.rejected).toEqual({})
-  })
-
   it('count as rejected if they are archived, and if they come later', async () => {
     const old = (id: string) => at('2001-01-01T00:00:00Z', { request_id: id })
     const gateway = await gatewayOf([GOOD, old('a'), useOn('2025-03-09', 'acme/one', 1)])
     await buildAt(gateway, CLOCK)
-    const config = readPipelineConfig(settings(gateway.workspace, CLOCK))
-    const { signal } = new AbortController()
-    const effects = { now: () => new Date(CLOCK), report: () => {}, signal, files: realFiles }
-    await archiveDates(config, effects, { before: '2025-03-05' })
+    await archiveIn(gateway.workspace, '2025-03-05', CLOCK, clock(CLOCK))
     const archived = await buildAt(gateway, '2025-03-10T13:00:00Z')
     expect(archived.records).toMatchObject({ published: 2, archived_date: 0, rejected: { invalid_timestamp: 1 } })
     await gateway.deliver('late.csv', [old('b'), useOn('2025-03-01', 'acme/one', 1)])
@@ -208,18 +172,12 @@ describe('records dated before 2015 or after tomorrow by the clock', () => {
   })
 })
 
-describe('the synthetic sample', () => {
-  useSmallSample()
-
-  it('has dates that can be right as of a moment after the clock', async () => {
-    const { workspace } = await newGateway()
-    await rm(workspace.sources)
-    const config = readPipelineConfig({ ...settings(workspace, '2025-01-08T00:12:00Z'), SOURCES: '' })
-    const { signal } = new AbortController()
-    const effects = { now: () => new Date('2025-01-03T12:00:00Z'), report: () => {}, signal, files: realFiles }
-    const { synthetic, end_date, records } = await build(config, effects)
-    expect({ synthetic, end_date }).toEqual({ synthetic: true, end_date: '2025-01-04' })
-    const { invalid_timestamp = 0 } = records.rejected
-    expect(invalid_timestamp).toBeLessThan(records.read / 100)
-  })
+it('the synthetic sample has dates that can be right as of a moment after the clock', async () => {
+  const { workspace } = await newGateway()
+  await rm(workspace.sources)
+  const sample = { ...workspace, sources: '' }
+  const { synthetic, end_date, records } = await buildIn(sample, '2025-01-08T00:12:00Z', clock('2025-01-03T12:00:00Z'))
+  expect({ synthetic, end_date }).toEqual({ synthetic: true, end_date: '2025-01-04' })
+  const { invalid_timestamp = 0 } = records.rejected
+  expect(invalid_timestamp).toBeLessThan(records.read / 100)
 })

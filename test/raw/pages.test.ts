@@ -3,7 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { BlockedError } from '../../pipeline/base/errors.ts'
 import type { BuildOptions } from '../../pipeline/build.ts'
 import { atMinute } from '../support/gateway.ts'
-import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from '../support/pipeline.ts'
+import {
+  buildIn,
+  publishedCsv,
+  rowsOf,
+  type Workspace,
+  workspaceOf as workspaceWith,
+  writeInput,
+} from '../support/pipeline.ts'
 import { compress } from '../support/records.ts'
 
 const TIME = '2025-03-02T12:00:00Z'
@@ -25,12 +32,9 @@ const batchOf = (spanId: string) => {
   return JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] })
 }
 
-async function workspaceOf(schema: string, files: Record<string, string>): Promise<Workspace> {
-  const workspace = await newWorkspace()
-  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, compress(name, content))
-  const source = { name: 's', schema, files: ['*/*'], visibility: 'public' }
-  await writeInput(workspace, 'sources.json', { sources: [source] })
-  return workspace
+function workspaceOf(schema: string, files: Record<string, string>): Promise<Workspace> {
+  const contents = Object.entries(files).map(([name, content]) => [name, compress(name, content)] as const)
+  return workspaceWith(Object.fromEntries(contents), { schema, files: ['*/*'] })
 }
 
 let minute = 0

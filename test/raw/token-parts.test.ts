@@ -2,18 +2,15 @@
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import type { BuildEvent } from '../../pipeline/base/effects.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
 import { describeSummary } from '../../pipeline/commands/summary.ts'
-import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import {
+  archiveIn,
+  buildAndListen,
   buildIn,
   newWorkspace,
   publishedCsv,
   releaseFolder,
   rowsOf,
-  settings,
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
@@ -87,9 +84,7 @@ describe('records whose token counts contradict each other', () => {
     await rm(join(workspace.input, 'b.ndjson'))
     await writeInput(workspace, 'sources.json', { sources: [SOURCE], on_missing: 'remove' })
     expect(await count('2025-06-10T16:00:00Z')).toEqual({ parts_not_total: 1 })
-    const { signal } = new AbortController()
-    const effects = { now: () => new Date('2026-11-20T00:12:00Z'), report: () => {}, signal, files: realFiles }
-    await archiveDates(readPipelineConfig(settings(workspace, LAST)), effects, { before: '2025-06-02' })
+    await archiveIn(workspace, '2025-06-02', LAST)
     // The archive has sums alone.
     expect(await count('2025-06-10T17:00:00Z')).toEqual({})
   })
@@ -104,9 +99,7 @@ it('a build names the dates on which the totals of the product are others than o
   const workspace = await workspaceOf([spend('a', own), spend('b', own + 7), spend('c', 0)], {
     sources: [{ ...SOURCE, schema: 'litellm-spend-logs' }],
   })
-  const notices: string[] = []
-  const report = (event: BuildEvent) => event.kind === 'notice' && notices.push(event.message)
-  await buildIn(workspace, AS_OF, { report })
+  const { notices } = await buildAndListen(workspace, AS_OF)
   const line = `2025-06-01 ${3 * own}, by the product's totals ${3 * own + 7}`
   expect(notices).toEqual([`source "log": the product's own totals differ from the tokens that count: ${line}`])
   expect((await readQuality(join(workspace.dataDir, 'state')))[CHECK]).toMatchObject([

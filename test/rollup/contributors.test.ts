@@ -2,18 +2,27 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
 import { CliError } from '../../pipeline/base/errors.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
 import { build } from '../../pipeline/build.ts'
 import type { UnsafeCell } from '../../pipeline/dataset/disclosure.ts'
 import { Source } from '../../pipeline/raw/sources.ts'
-import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import { protectedIn } from '../../pipeline/rollup/contributors.ts'
 import { reportDisclosure } from '../../pipeline/rollup/disclosure-report.ts'
-import { AS_OF, buildIn, newWorkspace, runCli, settings, type Workspace, writeInput } from '../support/pipeline.ts'
+import {
+  AS_OF,
+  archiveIn,
+  buildAndListen,
+  buildIn,
+  effectsWith,
+  newWorkspace,
+  runCli,
+  settings,
+  type Workspace,
+  writeInput,
+} from '../support/pipeline.ts'
 import { query, sqlText } from '../support/records.ts'
 import { useSmallSample } from '../support/small-sample.ts'
 
@@ -28,9 +37,13 @@ const RECORDS = [
   `2025-03-01T12:00:00Z,acme/one,300,0,3,${KEY_B},bert`,
 ]
 
+const csv = (records: readonly string[]) => `${[HEAD, ...records].join('\n')}\n`
+
+const configOf = (workspace: Workspace) => ({ ...readPipelineConfig(settings(workspace, AS_OF)), threads: 1 })
+
 async function workspaceOf(source: object, records = RECORDS): Promise<Workspace> {
   const workspace = await newWorkspace()
-  await writeInput(workspace, 'usage.csv', `${[HEAD, ...records].join('\n')}\n`)
+  await writeInput(workspace, 'usage.csv', csv(records))
   await writeSource(workspace, source)
   return workspace
 }
@@ -40,17 +53,9 @@ function writeSource(workspace: Workspace, source: object, top: object = {}): Pr
   return writeInput(workspace, 'sources.json', { sources: [{ ...common, ...source }], ...top })
 }
 
-const effects = {
-  now: () => new Date('2026-11-20T00:12:00.987Z'),
-  report: () => {},
-  signal: new AbortController().signal,
-  files: realFiles,
-}
-
 async function reportOf(workspace: Workspace, notices: string[] = []) {
-  const config = { ...readPipelineConfig(settings(workspace, AS_OF)), threads: 1 }
   const report = (event: BuildEvent) => event.kind === 'notice' && notices.push(event.message)
-  return reportDisclosure(config, { ...effects, report }, { min_contributors: 9, p_percent: 10 })
+  return reportDisclosure(configOf(workspace), effectsWith({ report }), { min_contributors: 9, p_percent: 10 })
 }
 
 async function cellsOf(
@@ -61,12 +66,7 @@ async function cellsOf(
   return worst_cells.map(({ contributors, largest_share }) => ({ contributors, largest_share }))
 }
 
-async function noticesOf(workspace: Workspace, asOf = AS_OF): Promise<string[]> {
-  const notices: string[] = []
-  const report = (event: BuildEvent) => event.kind === 'notice' && notices.push(event.message)
-  await buildIn(workspace, asOf, { report })
-  return notices
-}
+const noticesOf = async (workspace: Workspace, asOf = AS_OF) => (await buildAndListen(workspace, asOf)).notices
 
 /** Runs SQL on the state. */
 async function inState(workspace: Workspace, sql: string): Promise<Record<string, unknown>[]> {
@@ -87,42 +87,35 @@ const USE = {
   completion_tokens: 0,
 }
 
+useSmallSample()
+
 const MAPPED = { columns: { contributor: 'customer' } }
 const ANNA_AND_BERT = [{ contributors: 2, largest_share: 0.7 }]
 
-it('counts the customers of a model, and a duplicate for none of them', async () => {
-  expect(await cellsOf(await workspaceOf(MAPPED))).toEqual([{ contributors: 2, largest_share: 0.7 }])
+it('counts the customers of a model, or its keys, or nobody, as the source says', async () => {
+  const workspace = await workspaceOf(MAPPED)
+  expect(await cellsOf(workspace)).toEqual(ANNA_AND_BERT)
+  await writeSource(workspace, { contributors: 'keys' })
+  expect(await cellsOf(workspace)).toEqual([{ contributors: 2, largest_share: 0.5 }])
+  await writeSource(workspace, { contributors: 'exempt', note: 'Our own account.' })
+  expect(await cellsOf(workspace)).toEqual([])
+  // Tokens without a customer count for the largest one.
+  await writeInput(workspace, 'usage.csv', csv([...RECORDS, '2025-03-01T13:00:00Z,acme/one,1000,0,4,,']))
+  await writeSource(workspace, MAPPED)
+  expect(await cellsOf(workspace)).toEqual([{ contributors: 2, largest_share: 0.85 }])
+  // One customer in two sources is one, also before the first build.
+  const common = { schema: 'canonical', files: ['usage.csv'], visibility: 'public', ...MAPPED }
+  await writeInput(workspace, 'sources.json', { sources: ['one', 'two'].map((name) => ({ name, ...common })) })
+  expect(await cellsOf(workspace)).toEqual([{ contributors: 2, largest_share: 0.85 }])
 })
 
-it('takes API keys for customers where the source says so', async () => {
-  expect(await cellsOf(await workspaceOf({ contributors: 'keys' }))).toEqual([{ contributors: 2, largest_share: 0.5 }])
-})
-
-it('does not measure usage that belongs to no customer', async () => {
-  const exempt = { contributors: 'exempt', note: 'Our own account.' }
-  expect(await cellsOf(await workspaceOf(exempt))).toEqual([])
-})
-
-it('counts tokens without a customer for the largest one', async () => {
-  const unknown = '2025-03-01T13:00:00Z,acme/one,1000,0,4,,'
-  expect(await cellsOf(await workspaceOf(MAPPED, [...RECORDS, unknown]))).toEqual([
-    { contributors: 2, largest_share: 0.85 },
-  ])
-})
-
-it('stores no name of a customer, only ids under a key of the installation', async () => {
+it('stores no name of a customer, and knows those of archived dates whose raw files are deleted', async () => {
   const workspace = await workspaceOf(MAPPED)
   await buildIn(workspace)
   const state = await readFile(join(workspace.dataDir, 'state/build.duckdb'), 'latin1')
   expect(state).toContain('acme/one')
   expect(state).not.toContain('anna')
-})
-
-it('knows the customers of archived dates whose raw files are deleted', async () => {
-  const workspace = await workspaceOf(MAPPED)
-  await buildIn(workspace)
-  const config = { ...readPipelineConfig(settings(workspace, AS_OF)), threads: 1 }
-  await archiveDates(config, effects, { before: '2025-03-02' })
+  await archiveIn(workspace, '2025-03-02')
   await rm(join(workspace.input, 'usage.csv'))
   expect(await cellsOf(workspace)).toEqual([{ contributors: 2, largest_share: 0.7 }])
 })
@@ -136,49 +129,28 @@ it('knows the customers of a missing file that is kept, however they are spelled
   await buildIn(workspace)
   await rm(join(workspace.input, 'usage.csv'))
   const later = ['2025-03-01T10:00:00Z,acme/one,400,0,9,,carl', '2025-03-01T10:30:00Z,acme/one,600,0,1,,anna']
-  await writeInput(workspace, 'later.csv', `${[HEAD, ...later].join('\n')}\n`)
+  await writeInput(workspace, 'later.csv', csv(later))
   await writeSource(workspace, { ...MAPPED, files: ['usage.csv', 'later.csv'] }, { on_missing: 'keep' })
   await buildIn(workspace, '2025-03-11T12:00:00Z')
   expect(await cellsOf(workspace)).toEqual([{ contributors: 3, largest_share: 800 / 1500 }])
 })
 
-it('takes one customer in two sources for one, also before the first build', async () => {
-  const workspace = await workspaceOf(MAPPED)
-  const common = { schema: 'canonical', files: ['usage.csv'], visibility: 'public', ...MAPPED }
-  await writeInput(workspace, 'sources.json', { sources: ['one', 'two'].map((name) => ({ name, ...common })) })
-  expect(await cellsOf(workspace)).toEqual(ANNA_AND_BERT)
-})
-
-it('takes all spellings of a customer for one, and what names nobody for unknown', async () => {
-  const spellings = ['Anna', ' anna', 'anna\t', '\u00a0ANNA\u200b', '\u00c9mile', 'e\u0301mile']
-  const nobody = ['   ', '"{""account"":1}"', '[1]']
-  const records = [...spellings, ...nobody].map((name, n) => `2025-03-01T10:00:00Z,acme/one,100,0,${n},,${name}`)
-  expect(await cellsOf(await workspaceOf(MAPPED, records))).toEqual([{ contributors: 2, largest_share: 7 / 9 }])
-})
-
-const SEVENS = ['7', '7.0', '007', '1e7', '10000000', '+7', '７']
-
-it.each([
-  ['csv', (n: string, text: string) => `2025-03-01T10:00:00Z,acme/one,100,0,${n},,${text}`],
-  ['ndjson', (n: string, text: string) => JSON.stringify({ ...USE, request_id: n, customer: text })],
-])('counts a number once, however %s writes it, also of a kept file and an archived date', async (format, write) => {
+it('counts a number once, however CSV and JSON write it, also of a kept file and an archived date', async () => {
   const workspace = await newWorkspace()
-  const head = format === 'csv' ? [HEAD] : []
-  const files = [SEVENS.slice(0, 4), SEVENS.slice(4)].map((texts, file) =>
-    [...head, ...texts.map((text, n) => write(`${file}-${n}`, text))].join('\n'),
-  )
-  await writeInput(workspace, `one.${format}`, `${files[0]}\n`)
-  await writeSource(workspace, { ...MAPPED, files: [`one.${format}`] }, { on_missing: 'keep' })
+  const line = (n: number, text: string) => JSON.stringify({ ...USE, request_id: `json-${n}`, customer: text })
+  const row = (n: number, text: string) => `2025-03-01T10:00:00Z,acme/one,100,0,csv-${n},,${text}`
+  const source = { ...MAPPED, files: ['one.csv', 'two.ndjson'] }
+  await writeInput(workspace, 'one.csv', csv([...['7', '7.0', '007', '1e7'].map((text, n) => row(n, text))]))
+  await writeSource(workspace, { ...source, files: ['one.csv'] }, { on_missing: 'keep' })
   await buildIn(workspace)
-  await rm(join(workspace.input, `one.${format}`))
-  await writeInput(workspace, `two.${format}`, `${files[1]}\n`)
-  await writeSource(workspace, { ...MAPPED, files: [`one.${format}`, `two.${format}`] }, { on_missing: 'keep' })
+  await rm(join(workspace.input, 'one.csv'))
+  await writeInput(workspace, 'two.ndjson', ['10000000', '+7', '７'].map((text, n) => `${line(n, text)}\n`).join(''))
+  await writeSource(workspace, source, { on_missing: 'keep' })
   await buildIn(workspace, '2025-03-11T12:00:00Z')
   const two = [{ contributors: 2, largest_share: 5 / 7 }]
   expect(await cellsOf(workspace)).toEqual(two)
-  const config = { ...readPipelineConfig(settings(workspace, AS_OF)), threads: 1 }
-  await archiveDates(config, effects, { before: '2025-03-02' })
-  await rm(join(workspace.input, `two.${format}`))
+  await archiveIn(workspace, '2025-03-02')
+  await rm(join(workspace.input, 'two.ndjson'))
   expect(await cellsOf(workspace)).toEqual(two)
 })
 
@@ -208,8 +180,8 @@ it('takes words for nobody for unknown, says which, and how many models that kee
   expect(notices).toContainEqual(expect.stringMatching(/"guest" 100, "nan" 100, "none" 100\. .* keeps 0 numbers from/))
   await writeSource(workspace, { ...MAPPED, no_customer: ['a'] }, { disclosure: { min_contributors: 7 } })
   const { measures } = await reportDisclosure(
-    { ...readPipelineConfig(settings(workspace, AS_OF)), threads: 1 },
-    { ...effects, report: (event) => event.kind === 'notice' && notices.push(event.message) },
+    configOf(workspace),
+    effectsWith({ report: (event) => event.kind === 'notice' && notices.push(event.message) }),
   )
   expect(measures).toMatchObject({ cells: 1, unsafe_cells: 1 })
   expect(notices.at(-1)).toMatch(/"a" 100, "nan" 100, "none" 100\. .* keeps 1 number from being named/)
@@ -247,9 +219,11 @@ it('applies a bound that is stricter than the rule, the same in each build and a
     const workspace = await workspaceOf(MAPPED, records.flat())
     await mkdir(join(workspace.dataDir, 'disclosure'))
     await writeFile(join(workspace.dataDir, 'disclosure/secret.key'), key)
-    const config = { ...readPipelineConfig(settings(workspace, AS_OF)), threads: 1 }
-    const { measures } = await reportDisclosure(config, effects, { min_contributors: 3, p_percent: 10 })
-    const again = await reportDisclosure(config, effects, { min_contributors: 3, p_percent: 10 })
+    const { measures } = await reportDisclosure(configOf(workspace), effectsWith(), {
+      min_contributors: 3,
+      p_percent: 10,
+    })
+    const again = await reportDisclosure(configOf(workspace), effectsWith(), { min_contributors: 3, p_percent: 10 })
     expect(again.measures).toEqual(measures)
     bounds.add(measures.unsafe_cells)
     // 18 to 20 % are too little for any bound, and from 42 % on all is safe.
@@ -266,7 +240,7 @@ it('attacks what would be published, and the releases that are', async () => {
   const workspace = await workspaceOf(MAPPED, models)
   await buildIn(workspace)
   const late = '2025-03-01T10:00:00Z,acme/one,7,0,late,,anna'
-  await writeInput(workspace, 'usage.csv', `${[HEAD, ...models, late].join('\n')}\n`)
+  await writeInput(workspace, 'usage.csv', csv([...models, late]))
   await buildIn(workspace, '2025-03-10T13:00:00Z')
   // Two rows, and the sums of the date, the month, the author and both models. In the tables of weeks and months: the same
   // two rows, their sum, and each less its days; and two rows of the week less the month.
@@ -340,21 +314,22 @@ it('measures the row of the rest, and shares of what is not exempt', async () =>
   })
 })
 
-it.each([
-  [{ contributors: 'exempt', note: 'Our own account.' }, {}],
-  [{ contributors: 'keys' }, {}],
-  [MAPPED, { disclosure: 'none' }],
-])('stores nobody with %j and %j, and reads again when that changes', async (source, top) => {
+it('stores nobody where none is protected, and reads again when that changes', async () => {
   const workspace = await workspaceOf(MAPPED)
-  const ids = 'SELECT count(contributor)::INTEGER AS ids FROM state_sums'
-  await buildIn(workspace, '2025-03-10T12:00:00Z')
-  expect(await inState(workspace, ids)).toEqual([{ ids: 3 }])
-  await writeSource(workspace, source, top)
-  await buildIn(workspace, '2025-03-10T12:01:00Z')
-  expect(await inState(workspace, ids)).toEqual([{ ids: 0 }])
-  await writeSource(workspace, MAPPED)
-  await buildIn(workspace, '2025-03-10T12:02:00Z')
-  expect(await inState(workspace, ids)).toEqual([{ ids: 3 }])
+  let minute = 10
+  const idsWith = async (source: object, top: object = {}) => {
+    await writeSource(workspace, source, top)
+    await buildIn(workspace, `2025-03-10T12:${minute++}:00Z`)
+    return inState(workspace, 'SELECT count(contributor)::INTEGER AS ids FROM state_sums')
+  }
+  for (const [source, top] of [
+    [{ contributors: 'exempt', note: 'Our own account.' }, {}],
+    [{ contributors: 'keys' }, {}],
+    [MAPPED, { disclosure: 'none' }],
+  ] as const) {
+    expect(await idsWith(MAPPED)).toEqual([{ ids: 3 }])
+    expect(await idsWith(source, top)).toEqual([{ ids: 0 }])
+  }
 })
 
 it('makes a secret only where there are customers, and for its owner alone', async () => {
@@ -375,7 +350,7 @@ async function withLostSecret(): Promise<Workspace> {
   await rm(join(workspace.input, 'usage.csv'))
   // The second request of anna once more, and one of carl.
   const later = [`2025-03-01T11:00:00Z,acme/one,200,0,2,${KEY_B},anna`, '2025-03-01T10:00:00Z,acme/one,400,0,9,,carl']
-  await writeInput(workspace, 'later.csv', `${[HEAD, ...later].join('\n')}\n`)
+  await writeInput(workspace, 'later.csv', csv(later))
   await writeSource(workspace, { ...MAPPED, files: ['usage.csv', 'later.csv'] }, { on_missing: 'keep' })
   await buildIn(workspace, '2025-03-11T12:00:00Z')
   await rename(join(workspace.dataDir, 'disclosure'), join(workspace.root, 'lost'))
@@ -405,15 +380,11 @@ it('warns of a column that names nearly each record anew', async () => {
   expect(await noticesOf(await workspaceOf({ contributors: 'keys' }, records))).not.toContainEqual(warning)
 })
 
-describe('after the sample', () => {
-  useSmallSample()
-
-  it('measures logs whose source has the name of one of the sample', async () => {
-    const workspace = await workspaceOf(MAPPED)
-    const { SOURCES: _, ...sample } = settings(workspace, AS_OF)
-    await build({ ...readPipelineConfig(sample), threads: 1 }, effects)
-    expect(await cellsOf(workspace)).toEqual(ANNA_AND_BERT)
-  })
+it('measures logs whose source has the name of one of the sample, after the sample', async () => {
+  const workspace = await workspaceOf(MAPPED)
+  const { SOURCES: _, ...sample } = settings(workspace, AS_OF)
+  await build({ ...readPipelineConfig(sample), threads: 1 }, effectsWith())
+  expect(await cellsOf(workspace)).toEqual(ANNA_AND_BERT)
 })
 
 it('says whom it measures', async () => {
@@ -427,6 +398,8 @@ it('says whom it measures', async () => {
   )
   expect(await said({ contributors: 'exempt', note: 'Our own.' })).toContain('all usage is exempt')
   expect(await said({}, '--p-percent', '15')).toMatch(/no record names the customer[\s\S]*to within 15 %/)
+  const saysNothing = await workspaceOf({ schema: 'openrouter-activity-api', files: ['usage.json'] })
+  await expect(cellsOf(saysNothing)).rejects.toThrow(CliError)
 })
 
 it('protects end users where a schema has what callers send, and customers where the source names their column', () => {
@@ -436,11 +409,4 @@ it('protects end users where a schema has what callers send, and customers where
   }
   expect(protects({})).toEqual(['end_users'])
   expect(protects({ contributor: 'userId' })).toEqual(['customers'])
-})
-
-it('refuses to measure where no source says whose usage it is', async () => {
-  const workspace = await newWorkspace()
-  const schema = { schema: 'openrouter-activity-api', files: ['usage.json'] }
-  await writeSource(workspace, schema)
-  await expect(cellsOf(workspace)).rejects.toThrow(CliError)
 })

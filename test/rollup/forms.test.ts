@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { FORMS, hasOtherForms } from '../../pipeline/contract/forms.ts'
 import {
+  buildAndListen,
   buildIn,
-  newWorkspace,
   releaseFolder,
   runCli,
   settings,
   type Workspace,
+  workspaceOf,
   writeInput,
 } from '../support/pipeline.ts'
 
@@ -17,14 +18,8 @@ const AS_OF = ['2025-03-10T12:00:00Z', '2025-03-11T12:00:00Z'] as const
 
 /** A workspace with a release, as version 0.16.0 would have left it. */
 async function builtBefore(): Promise<Workspace> {
-  const workspace = await newWorkspace()
-  await writeInput(
-    workspace,
-    'a.csv',
-    'timestamp,model_permaslug,prompt_tokens,completion_tokens\n2025-03-01T12:00:00Z,m,1,0\n',
-  )
-  const source = { name: 's', schema: 'canonical', files: ['a.csv'], visibility: 'public' }
-  await writeInput(workspace, 'sources.json', { sources: [source], disclosure: 'none' })
+  const record = 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n2025-03-01T12:00:00Z,m,1,0\n'
+  const workspace = await workspaceOf({ 'a.csv': record }, {}, { disclosure: 'none' })
   await buildIn(workspace, AS_OF[0])
   const manifest = join(await releaseFolder(workspace), 'manifest.json')
   await writeFile(manifest, (await readFile(manifest, 'utf8')).replace(`"version": "${FORMS}"`, '"version": "0.16.0"'))
@@ -70,11 +65,8 @@ it('goes on without archived or frozen dates only when that is accepted, and kee
   await rename(publicDir, join(root, 'before'))
   await writeInput(workspace, '../data/forms.json', { forms: '1.0.0-alpha.0' })
   await expect(buildIn(workspace, AS_OF[1], {}, { ...accepted, dryRun: true })).rejects.toThrow('lost_history')
-  const notices: string[] = []
-  const report = (event: { kind: string; message?: string }) =>
-    event.kind === 'notice' && notices.push(event.message ?? '')
-  const { outcome } = await buildIn(workspace, AS_OF[1], { report }, accepted)
-  expect(outcome).toBe('released')
+  const { summary, notices } = await buildAndListen(workspace, AS_OF[1], accepted)
+  expect(summary.outcome).toBe('released')
   const folders = ['state', 'provenance', 'archive', 'disclosure']
   expect(notices[0]).toBe(`moved to ${join(dataDir, 'lost-history')}: ${folders.join(', ')}`)
   expect((await readdir(join(dataDir, 'lost-history'))).sort()).toEqual(folders.toSorted())

@@ -2,7 +2,15 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from '../support/pipeline.ts'
+import {
+  buildIn,
+  newWorkspace,
+  publishedCsv,
+  rowsOf,
+  type Workspace,
+  writeInput,
+  writeSource,
+} from '../support/pipeline.ts'
 
 const AS_OF = ['2026-06-10T12:00:00Z', '2026-06-10T13:00:00Z', '2026-06-10T14:00:00Z'] as const
 const DAY = Date.parse('2026-06-01T00:00:00Z') / 1000
@@ -19,8 +27,7 @@ function buckets(from: number, hours: number, count: number, tokens: number, gro
 async function workspaceOf(files: Record<string, unknown>, schema = 'openai-usage'): Promise<Workspace> {
   const workspace = await newWorkspace()
   for (const [name, data] of Object.entries(files)) await writeInput(workspace, `raw/${name}.json`, { data })
-  const sources = [{ name: 's', schema, files: ['raw/*.json'], visibility: 'public' }]
-  await writeInput(workspace, 'sources.json', { sources, on_missing: 'remove', max_rejected_share: 1 })
+  await writeSource(workspace, ['raw/*.json'], { schema }, { on_missing: 'remove', max_rejected_share: 1 })
   return workspace
 }
 
@@ -34,8 +41,7 @@ async function resultOf(workspace: Workspace, asOf: string = AS_OF[0]) {
 
 it('a day and its hours stop the build, which names the files', async () => {
   const workspace = await workspaceOf({ day: buckets(0, 24, 1, 48), hours: buckets(0, 1, 24, 2) })
-  const sources = [{ name: 's', schema: 'openai-usage', files: ['raw/*.json'], visibility: 'public' }]
-  await writeInput(workspace, 'sources.json', { sources })
+  await writeSource(workspace, ['raw/*.json'], { schema: 'openai-usage' })
   const notices: string[] = []
   const build = buildIn(workspace, AS_OF[0], {
     report: (event) => event.kind === 'notice' && notices.push(event.message),

@@ -1,17 +1,19 @@
 /** Rejected records are kept with file, record number and reason, in a form that people and tools read. */
-import { readdir, rm, utimes } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Content, realFiles } from '../../pipeline/base/files.ts'
 import { type RejectedRecord, readRejects } from '../../pipeline/rollup/list-rejects.ts'
-import { copyOf, Gateway, inputAlone, use, useOn } from '../support/gateway.ts'
+import { Gateway, use, useOn } from '../support/gateway.ts'
 import {
   buildIn,
   createWorkspace,
   newWorkspace,
   removeWorkspace,
   type Workspace,
+  workspaceOf as workspaceWith,
   writeInput,
+  writeSource,
 } from '../support/pipeline.ts'
 import { compress, type FileRecord, query, sqlText } from '../support/records.ts'
 
@@ -27,14 +29,7 @@ const BAD_JSON = GOOD_JSON.replace('2025-03-02T12:00:00Z', 'soon')
 
 type Contents = Record<string, string | Uint8Array>
 
-/** A workspace whose one public source, `s`, is `files`, by name and content. */
-async function workspaceOf(files: Contents, top: Record<string, unknown> = {}): Promise<Workspace> {
-  const workspace = await newWorkspace()
-  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
-  const source = { name: 's', schema: 'canonical', files: Object.keys(files), visibility: 'public' }
-  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, ...top, sources: [source] })
-  return workspace
-}
+const workspaceOf = (files: Contents, top = {}) => workspaceWith(files, {}, { max_rejected_share: 1, ...top })
 
 function rejectsFolder(workspace: Workspace): string {
   return join(workspace.dataDir, 'state/rejects')
@@ -150,18 +145,11 @@ const CASES: Case[] = [
     ],
   },
   {
-    what: 'keeps CSV records that are not UTF-8 or have misplaced quotes',
-    files: {
-      'latin1.csv': Buffer.concat([
-        Buffer.from(`${HEADER}\n`),
-        latin1('2025-03-02,acme/\xff,1,2\n'),
-        Buffer.from(`${GOOD}\n"2025"x,a,1,1\n${bad(4)}\n`),
-      ]),
-    },
+    what: 'keeps CSV records that have misplaced quotes',
+    files: { 'quotes.csv': `${HEADER}\n${GOOD}\n"2025"x,a,1,1\n${bad(4)}\n` },
     rejects: [
-      [1, 'malformed_record', '2025-03-02,acme/\ufffd,1,2'],
-      [3, 'malformed_record', '"2025"x,a,1,1'],
-      [4, 'invalid_timestamp', fields(bad(4))],
+      [2, 'malformed_record', '"2025"x,a,1,1'],
+      [3, 'invalid_timestamp', fields(bad(4))],
     ],
   },
 ]
@@ -178,8 +166,7 @@ describe('rejected records', () => {
     const odd = ODD_NAMES.map((name) => [name, `${HEADER}\n${GOOD}\n${bad(2)}\n`])
     const files = Object.assign({ 'clean.csv': `${HEADER}\n${GOOD}\n` }, ...CASES.map((each) => each.files))
     for (const [name, content] of [...Object.entries(files), ...odd]) await writeInput(original, `raw/${name}`, content)
-    const source = { name: 's', schema: 'canonical', files: ['raw/*'], visibility: 'public' }
-    await writeInput(original, 'sources.json', { max_rejected_share: 1, sources: [source] })
+    await writeSource(original, ['raw/*'], {}, { max_rejected_share: 1 })
     const { records } = await buildIn(original)
     const rejects = await rejectsIn(original)
     expect(Object.values(records.rejected).reduce((sum, count) => sum + count, 0)).toBe(rejects.length)
@@ -265,7 +252,7 @@ describe('rejected records', () => {
 
   it('are kept although the build rejects too many', async () => {
     const workspace = await workspaceOf({ 'a.csv': `${HEADER}\n${GOOD}\nx\n` }, { max_rejected_share: 0.01 })
-    await expect(buildIn(workspace)).rejects.toThrow(/max_rejected_share/)
+    await expect(buildIn(workspace)).rejects.toThrow(/max_rejected_share.*tokenboard rejects/)
     expect(await rejectsIn(workspace)).toHaveLength(1)
   })
 })
@@ -276,46 +263,8 @@ describe('rejected records of later builds', () => {
   const BAD_COUNT: FileRecord = { ...RIGHT, prompt_tokens: '-1' }
   const BAD_MODEL: FileRecord = { ...RIGHT, model_permaslug: '=one' }
 
-  let original: Gateway
-  /** What the command lists of it. */
-  let before: string[]
-
-  beforeAll(async () => {
-    original = new Gateway(await createWorkspace())
-    await original.configure({ max_rejected_share: 1 })
-    await original.deliver('a.csv', [RIGHT, BAD_TIME])
-    await original.deliver('b.ndjson.gz', [BAD_COUNT, RIGHT])
-    await original.deliver('c.parquet', [RIGHT, RIGHT, BAD_MODEL])
-    // A copy of a file keeps its time only to the millisecond.
-    for (const [day, name] of ['a.csv', 'b.ndjson.gz', 'c.parquet'].entries()) {
-      await utimes(original.path(name), 0, new Date(`2025-03-0${3 + day}T23:59:59Z`))
-    }
-    await original.build()
-    const { code, stdout, stderr } = await original.run(['rejects', '--json', '--limit', '1000'])
-    expect(code, stderr).toBe(0)
-    before = stdout.trimEnd().split('\n').sort()
-    expect(before.map(place)).toEqual([
-      'raw/a.csv 2 invalid_timestamp',
-      'raw/b.ndjson.gz 1 invalid_token_count',
-      'raw/c.parquet 3 invalid_model',
-    ])
-  })
-
-  afterAll(() => removeWorkspace(original.workspace))
-
   async function listed({ workspace }: Gateway): Promise<string[]> {
     return (await Array.fromAsync(readRejects(workspace.dataDir))).map((record) => JSON.stringify(record)).sort()
-  }
-
-  /** What a first build of the same input lists. */
-  async function listedAtOnce(gateway: Gateway): Promise<string[]> {
-    const fresh = new Gateway(await inputAlone(gateway.workspace))
-    try {
-      await fresh.build()
-      return await listed(fresh)
-    } finally {
-      await removeWorkspace(fresh.workspace)
-    }
   }
 
   function place(line: string): string {
@@ -323,21 +272,24 @@ describe('rejected records of later builds', () => {
     return `${file} ${record} ${reason}`
   }
 
-  it('stay listed if their files are not read again, and are listed again if they or the state were deleted', async () => {
-    const gateway = await copyOf(original)
-    const { summary } = await gateway.build()
-    expect(summary.records.rejected).toEqual({ invalid_timestamp: 1, invalid_token_count: 1, invalid_model: 1 })
-    expect(await listed(gateway)).toEqual(before)
+  it('stay listed if their files are not read again, and follow those that are new, changed, renamed and removed', async () => {
+    const gateway = new Gateway(await newWorkspace())
+    await gateway.configure({ max_rejected_share: 1 })
+    await gateway.deliver('a.csv', [RIGHT, BAD_TIME])
+    await gateway.deliver('b.ndjson.gz', [BAD_COUNT, RIGHT])
+    await gateway.deliver('c.parquet', [RIGHT, RIGHT, BAD_MODEL])
+    const expected = [
+      'raw/a.csv 2 invalid_timestamp',
+      'raw/b.ndjson.gz 1 invalid_token_count',
+      'raw/c.parquet 3 invalid_model',
+    ]
+    await gateway.build()
+    expect((await listed(gateway)).map(place)).toEqual(expected)
+    await gateway.build()
+    expect((await listed(gateway)).map(place)).toEqual(expected)
     await rm(rejectsFolder(gateway.workspace), { recursive: true })
     await gateway.build()
-    expect(await listed(gateway)).toEqual(before)
-    await gateway.forget()
-    await gateway.build()
-    expect(await listed(gateway)).toEqual(before)
-  })
-
-  it('follow files that are new, changed, renamed, corrected and removed', async () => {
-    const gateway = await copyOf(original)
+    expect((await listed(gateway)).map(place)).toEqual(expected)
     await gateway.deliver('a.csv', [BAD_COUNT, RIGHT, useOn('2025-03-03', 'acme/one', 1), BAD_TIME])
     await gateway.rename('b.ndjson.gz', 'renamed.ndjson.gz')
     await gateway.deliver('c.parquet', [RIGHT, RIGHT, RIGHT])
@@ -349,12 +301,13 @@ describe('rejected records of later builds', () => {
       'raw/d.csv.zst 1 invalid_model',
       'raw/renamed.ndjson.gz 1 invalid_token_count',
     ])
-    expect(await listed(gateway)).toEqual(await listedAtOnce(gateway))
-
     await gateway.configure({ max_rejected_share: 1, on_missing: 'remove' })
     await gateway.takeAway('a.csv')
     const { summary } = await gateway.build()
     expect(summary.records.rejected).toEqual({ invalid_token_count: 1, invalid_model: 1 })
-    expect(await listed(gateway)).toEqual(await listedAtOnce(gateway))
+    expect((await listed(gateway)).map(place)).toEqual([
+      'raw/d.csv.zst 1 invalid_model',
+      'raw/renamed.ndjson.gz 1 invalid_token_count',
+    ])
   })
 })

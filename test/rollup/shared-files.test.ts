@@ -1,18 +1,14 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { AS_OF, buildIn, newWorkspace, type Workspace, writeInput } from '../support/pipeline.ts'
+import { AS_OF, buildAndListen, newWorkspace, type Workspace, writeInput } from '../support/pipeline.ts'
 
 const RECORDS = 'timestamp,model_permaslug,prompt_tokens,completion_tokens\n2025-03-02T12:00:00Z,a,3,0\n'
 
 async function noticesOf(workspace: Workspace, sources: object[], asOf = AS_OF): Promise<string[]> {
-  const notices: string[] = []
   const named = sources.map((source) => ({ schema: 'canonical', visibility: 'public', ...source }))
   await writeInput(workspace, 'sources.json', { sources: named })
-  const report = (event: { kind: string; message?: string }) => {
-    if (event.kind === 'notice' && event.message !== undefined) notices.push(event.message)
-  }
-  await buildIn(workspace, asOf, { report })
+  const { notices } = await buildAndListen(workspace, asOf)
   return notices.filter((message) => !message.includes('no request_id'))
 }
 

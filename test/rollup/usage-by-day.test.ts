@@ -2,10 +2,7 @@
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readPipelineConfig } from '../../pipeline/base/config.ts'
-import { realFiles } from '../../pipeline/base/files.ts'
-import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
-import { buildIn, newWorkspace, settings, type Workspace, writeInput } from '../support/pipeline.ts'
+import { archiveIn, buildIn, newWorkspace, type Workspace, writeInput } from '../support/pipeline.ts'
 import { query, sqlText } from '../support/records.ts'
 import { RECORDS, toLines } from '../support/schemas.ts'
 import { partsIn } from '../support/token-parts.ts'
@@ -52,9 +49,7 @@ it('keeps the parts of missing files, and of archived dates', async () => {
   await buildIn(workspace, '2025-06-10T14:00:00Z')
   expect(await firstDay(workspace)).toBe(DAY)
 
-  const { signal } = new AbortController()
-  const effects = { now: () => new Date('2026-11-20T00:12:00Z'), report: () => {}, signal, files: realFiles }
-  await archiveDates(readPipelineConfig(settings(workspace, '2025-06-10T15:00:00Z')), effects, { before: '2025-06-02' })
+  await archiveIn(workspace, '2025-06-02', '2025-06-10T15:00:00Z')
   const dates = join(workspace.dataDir, 'archive/dates')
   const [part = ''] = await readdir(dates)
   const [archived] = await query(`

@@ -10,12 +10,10 @@ export interface FakeClickHouse {
   days: Record<string, number>
   /** Whose usage the records are, in turn, for who asks for it. */
   contributors: string[]
-  /** Records whose date cannot be right. */
-  misdated: { records: string; first_date: string; last_date: string }
   /** The types of the columns of the view. */
   columns: Record<string, string>
-  /** The types that columns have on other nodes, where these differ. */
-  columnsElsewhere: Record<string, string>
+  /** What each day is answered by, in place of the sums of `days`. */
+  answer?: Record<string, unknown>[]
   /** Whether each question is answered by an error. */
   isDown: boolean
   /** Each request that came: the statement and what the URL said. */
@@ -39,9 +37,7 @@ export async function startFakeClickHouse(days: Record<string, number>): Promise
     url: '',
     days,
     contributors: [''],
-    misdated: { records: '0', first_date: '1970-01-01', last_date: '1970-01-01' },
     columns: COLUMN_TYPES,
-    columnsElsewhere: {},
     isDown: false,
     asked: [],
     onDay: () => {},
@@ -73,11 +69,12 @@ export async function startFakeClickHouse(days: Record<string, number>): Promise
 
 function answer(statement: string, fake: FakeClickHouse): unknown[] {
   if (statement.includes('system.columns')) {
-    const columns = [...Object.entries(fake.columns), ...Object.entries(fake.columnsElsewhere)]
-    return columns.map(([name, type]) => ({ name, type }))
+    return Object.entries(fake.columns).map(([name, type]) => ({ name, type }))
   }
   if (statement.includes('part_fingerprint')) return [fake.nodes]
-  if (statement.includes('part_first')) return [fake.misdated]
+  if (statement.includes('part_first')) {
+    return [{ records: '0', first_date: '1970-01-01', last_date: '1970-01-01' }]
+  }
   const [first = '', last = ''] = [...statement.matchAll(/toDate\('(\d{4}-\d\d-\d\d)'\)/g)].map(([, date]) => date)
   if (statement.includes('part_date')) {
     const dates = Object.keys(fake.days).filter((date) => date >= first && date <= last)
@@ -85,6 +82,7 @@ function answer(statement: string, fake: FakeClickHouse): unknown[] {
   }
   if (!statement.includes('part_conflicting')) return []
   fake.onDay(first)
+  if (fake.answer !== undefined) return fake.answer
   const each = statement.includes('toString(contributor)') ? fake.contributors : ['']
   const all = Array.from({ length: fake.days[first] ?? 0 }, (_, position) => each[position % each.length] ?? '')
   return [...Map.groupBy(all, (contributor) => contributor)].map(([contributor, { length }]) => {

@@ -12,6 +12,7 @@ import { type BuildOptions, build } from '../../pipeline/build.ts'
 import type { BuildSummary } from '../../pipeline/build-summary.ts'
 import { LatestPointer } from '../../pipeline/contract/manifest.ts'
 import type { Table } from '../../pipeline/contract/tables.ts'
+import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { OVERLAPS_FILE } from '../../pipeline/dataset/overlapping-sources.ts'
 import { type WithdrawOptions, type WithdrawSummary, withdraw } from '../../pipeline/publication/withdraw.ts'
 import {
@@ -19,6 +20,7 @@ import {
   type WithdrawDatesSummary,
   withdrawDates,
 } from '../../pipeline/publication/withdraw-dates.ts'
+import { type ArchiveSummary, archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import { type OracleRow, type RegistryModel, toCsv } from './oracle.ts'
 import { writePublisher } from './publisher.ts'
 import { COLUMNS, type FileRecord, writeRecords } from './records.ts'
@@ -76,23 +78,62 @@ export async function writeInput(workspace: Workspace, name: string, content: un
   await writeFile(path, isRaw ? content : JSON.stringify(content))
 }
 
+/** Describes the one source of a workspace, which is public and canonical unless its settings say otherwise. */
+export function writeSource(workspace: Workspace, files: readonly string[], settings = {}, top = {}): Promise<void> {
+  const source = { name: 's', schema: 'canonical', files, visibility: 'public', ...settings }
+  return writeInput(workspace, 'sources.json', { ...top, sources: [source] })
+}
+
+/** A workspace of these files, which are one source. */
+export async function workspaceOf(files: Record<string, unknown>, settings = {}, top = {}): Promise<Workspace> {
+  const workspace = await newWorkspace()
+  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
+  await writeSource(workspace, Object.keys(files), settings, top)
+  return workspace
+}
+
 /** The environment of a build of this workspace. */
 export function settings(workspace: Workspace, asOf: string): Record<string, string> {
   const { sources, dataDir, publicDir, environment } = workspace
   return { SOURCES: sources, DATA_DIR: dataDir, PUBLIC_DIR: publicDir, AS_OF: asOf, ...environment }
 }
 
-/** Builds in process. The clock stands still, far after every `asOf`; an empty `asOf` leaves it to the clock. */
+/** Effects of a command that says nothing. The clock stands still, far after every `asOf` of the tests. */
+export function effectsWith(effects: Partial<Effects> = {}): Effects {
+  const now = () => new Date('2026-11-20T00:12:00.987Z')
+  return { now, report: () => {}, signal: new AbortController().signal, files: realFiles, ...effects }
+}
+
+/** Builds in process. An empty `asOf` leaves it to the clock. */
 export async function buildIn(
   workspace: Workspace,
   asOf = AS_OF,
   effects: Partial<Effects> = {},
   options: BuildOptions = {},
 ): Promise<BuildSummary> {
-  const config = readPipelineConfig(settings(workspace, asOf))
-  const now = () => new Date('2026-11-20T00:12:00.987Z')
-  const { signal } = new AbortController()
-  return build({ ...config, threads: 1 }, { now, report: () => {}, signal, files: realFiles, ...effects }, options)
+  return build({ ...readPipelineConfig(settings(workspace, asOf)), threads: 1 }, effectsWith(effects), options)
+}
+
+/** Builds in process and listens to what is worth knowing. */
+export async function buildAndListen(
+  workspace: Workspace,
+  asOf = AS_OF,
+  options: BuildOptions = {},
+): Promise<{ summary: BuildSummary; notices: string[] }> {
+  const notices: string[] = []
+  const report: Effects['report'] = (event) => event.kind === 'notice' && notices.push(event.message)
+  return { summary: await buildIn(workspace, asOf, { report }, options), notices }
+}
+
+/** Archives in process. */
+export function archiveIn(
+  workspace: Workspace,
+  before: string,
+  asOf = AS_OF,
+  { dryRun = false, ...effects }: Partial<Effects> & { dryRun?: boolean } = {},
+): Promise<ArchiveSummary> {
+  const config = { ...readPipelineConfig(settings(workspace, asOf)), threads: 1 }
+  return archiveDates(config, effectsWith(effects), { before: UtcDate.parse(before), dryRun })
 }
 
 /** Accepts that sources show the same requests, whichever of them do. */
@@ -110,10 +151,7 @@ export async function withdrawIn(
   options: Partial<WithdrawOptions> = {},
 ): Promise<WithdrawSummary> {
   const config = readPipelineConfig(settings(workspace, asOf))
-  const now = () => new Date('2026-11-20T00:12:00.987Z')
-  const { signal } = new AbortController()
-  const withAll = { now, report: () => {}, signal, files: realFiles, ...effects }
-  return withdraw(config, withAll, { release, reason: 'It was wrong.', ...options })
+  return withdraw(config, effectsWith(effects), { release, reason: 'It was wrong.', ...options })
 }
 
 /** Takes dates out in process. */
@@ -124,10 +162,7 @@ export async function withdrawDatesIn(
   effects: Partial<Effects> = {},
   options: Partial<WithdrawDatesOptions> = {},
 ): Promise<WithdrawDatesSummary> {
-  const config = readPipelineConfig(settings(workspace, asOf))
-  const now = () => new Date('2026-11-20T00:12:00.987Z')
-  const { signal } = new AbortController()
-  return withdrawDates(config, { now, report: () => {}, signal, files: realFiles, ...effects }, { dates, ...options })
+  return withdrawDates(readPipelineConfig(settings(workspace, asOf)), effectsWith(effects), { dates, ...options })
 }
 
 export interface CliResult {

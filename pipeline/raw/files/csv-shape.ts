@@ -1,11 +1,17 @@
+import { isUtf8 } from 'node:buffer'
 import { BuildError } from '../../base/errors.ts'
 import { LONGEST_PLAIN_LINE, type PlainRecords } from '../text/records.ts'
-import { atLineFeeds } from './at-line-feeds.ts'
 import { CsvScanner, type LineEnd, wholeLineEnds } from './csv-scanner.ts'
 import { type OnRead, openOnce, passing } from './decompress.ts'
 import type { InputFile } from './find.ts'
 import { LONGEST_RECORD, LONGEST_RECORD_BYTES } from './split.ts'
-import { Utf8Check } from './utf8.ts'
+
+const LINE_FEED = 0x0a
+const NONE = Buffer.alloc(0)
+const CONTINUATION = 0x80
+const LEAD = 0xc0
+/** A UTF-8 character has at most four bytes, so at most three come before a cut. */
+const MOST_CUT_BYTES = 3
 
 /** The shape of a CSV file by our own scan: DuckDB silently misreads some files. */
 export interface CsvShape {
@@ -95,4 +101,49 @@ export async function readCsvShape(
 
 function notWhole(file: InputFile, reason: string): BuildError {
   return new BuildError(`${file.name} cannot be read whole: ${reason}`)
+}
+
+/** The same bytes in other chunks, cut behind line feeds: only the last one, or one of a line above `longest`, ends elsewhere. */
+export async function* atLineFeeds(chunks: AsyncIterable<Buffer>, longest: number): AsyncIterable<Buffer> {
+  let begun: Buffer = NONE
+  for await (const chunk of chunks) {
+    const first = begun.length === 0 ? 0 : chunk.indexOf(LINE_FEED) + 1
+    if (begun.length > 0 && (first > 0 || begun.length > longest)) {
+      yield Buffer.concat([begun, chunk.subarray(0, first)])
+      begun = NONE
+    }
+    const end = Math.max(first, chunk.lastIndexOf(LINE_FEED) + 1)
+    if (end > first) yield chunk.subarray(first, end)
+    // The chunk may be overwritten by the next one.
+    if (end < chunk.length) begun = Buffer.concat([begun, chunk.subarray(end)])
+  }
+  if (begun.length > 0) yield begun
+}
+
+/** Whether bytes that come in chunks are UTF-8. */
+export class Utf8Check {
+  #cut: Buffer = Buffer.alloc(0)
+  #isUtf8 = true
+
+  add(chunk: Buffer): void {
+    if (!this.#isUtf8 || chunk.length === 0) return
+    const bytes = this.#cut.length === 0 ? chunk : Buffer.concat([this.#cut, chunk])
+    const end = lastCharacter(bytes)
+    this.#isUtf8 = isUtf8(bytes.subarray(0, end))
+    this.#cut = Buffer.from(bytes.subarray(end))
+  }
+
+  isWhole(): boolean {
+    return this.#isUtf8 && isUtf8(this.#cut)
+  }
+}
+
+/** The start of the last character if it may continue in the next chunk, else the end of the bytes. */
+function lastCharacter(bytes: Buffer): number {
+  for (let place = bytes.length - 1; place >= 0 && place >= bytes.length - MOST_CUT_BYTES; place--) {
+    const byte = bytes[place] ?? 0
+    if (byte >= LEAD) return place
+    if (byte < CONTINUATION) break
+  }
+  return bytes.length
 }

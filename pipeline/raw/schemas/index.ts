@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { BuildError } from '../../base/errors.ts'
 import { parseJson } from '../../base/json.ts'
 import { compile } from './compile.ts'
+import { column, over, utcDay, word } from './expression.ts'
 import { Mapping } from './mapping.ts'
-import { rollupFiles } from './rollup-files.ts'
 import type { Schema } from './schema.ts'
 
 /** Schemas that a source may name. Each is a file of this folder, `NAME.json`. */
@@ -43,6 +43,22 @@ export const SCHEMAS: Readonly<Record<SchemaName | 'rollup-files', Schema>> = wh
   [...SCHEMA_NAMES, 'rollup-files'],
   (name) => (name === 'rollup-files' ? rollupFiles : compile(MAPPINGS[name])),
 )
+
+/**
+ * Sums from another engine (docs/operations.md), one row per UTC day and model. `prompt_tokens` has all tokens and
+ * `completion_tokens` the number of requests; see `count/sums_of_rollup`. Rows without requests are rejected.
+ */
+const rollupFiles: Schema = {
+  reading: 1,
+  record: {
+    timestamp: utcDay(column('utc_date')),
+    model_permaslug: word(column('model_permaslug')),
+    prompt_tokens: over('count', column('tokens'), (value) => `sum_from_text(${value.text()})`),
+    completion_tokens: over('count', column('requests'), (value) => `nullif(${value.count()}, 0)`),
+  },
+  exact: ['tokens'],
+  hasAbsoluteTime: true,
+}
 
 /** Makes each value when it is first read: a build needs few of the schemas, and to make all of them takes 50 ms. */
 function whenNeeded<Name extends string, Value>(

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer'
 import { csvFields, type FieldReader, type FieldReaders, jsonFields } from './fields.ts'
-import { FixedText } from './fixed-text.ts'
 import { GroupSums, PLACES, RecordValues, type TextGroups } from './groups.ts'
 import type { TextColumn, TextLayout } from './layout.ts'
 import { endOfLine, membersOf } from './members.ts'
@@ -182,4 +181,31 @@ export class PlainRecords {
 function placesOf({ columns, csv }: TextForm): number[] {
   const present = columns.filter(({ name }) => csv === undefined || csv.names.includes(name))
   return present.flatMap(({ role }) => (role in PLACES ? [PLACES[role as keyof typeof PLACES]] : []))
+}
+
+/** A text that is the same in each record, such as `","model":`. Comparing four bytes at once is twice as fast. */
+class FixedText {
+  readonly #length: number
+  readonly #words: Int32Array
+  readonly #rest: Uint8Array
+
+  constructor(text: Uint8Array) {
+    const view = new DataView(text.buffer, text.byteOffset, text.length)
+    this.#length = text.length
+    this.#words = Int32Array.from({ length: text.length >> 2 }, (_, word) => view.getInt32(4 * word, true))
+    this.#rest = text.slice(4 * this.#words.length)
+  }
+
+  /** The position behind the text; -1 if it is not there. `view` is one of the same bytes. */
+  endIn(bytes: Uint8Array, view: DataView, start: number): number {
+    const words = this.#words
+    const rest = this.#rest
+    if (start + this.#length > bytes.length) return -1
+    let position = start
+    for (let word = 0; word < words.length; word++, position += 4) {
+      if (view.getInt32(position, true) !== words[word]) return -1
+    }
+    for (let at = 0; at < rest.length; at++) if (bytes[position++] !== rest[at]) return -1
+    return position
+  }
 }

@@ -1,18 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parseFirstRecord, readCsvColumns } from '../../../pipeline/raw/files/columns.ts'
 import { describeFile } from '../../../pipeline/raw/files/find.ts'
 import { recognize } from '../../../pipeline/raw/files/recognize.ts'
+import { useFolder } from '../../support/folder.ts'
 
-let folder = ''
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
-  return () => rm(folder, { recursive: true, force: true })
-})
+const folder = useFolder()
 
 const WANTED = ['timestamp', 'model', 'a b']
 
@@ -29,7 +24,7 @@ function columnsOf(text: string): { names: string[]; delimiter: string } | 'empt
 }
 
 async function readColumns(text: string, isRecognized: boolean): Promise<ReturnType<typeof columnsOf>> {
-  const path = join(folder, 'header.csv')
+  const path = join(folder(), 'header.csv')
   await writeFile(path, text)
   const file = await describeFile(path, 'header.csv')
   try {
@@ -56,7 +51,7 @@ const text = fc
 
 it('a CSV file with more columns than are read is refused, in a sentence that says so', async () => {
   const header = Array.from({ length: 100_000 }, (_, column) => `c${column}`).join()
-  const path = join(folder, 'wide.csv')
+  const path = join(folder(), 'wide.csv')
   await writeFile(path, header)
   const refused = expect(readCsvColumns(await describeFile(path, 'wide.csv'), WANTED)).rejects
   await refused.toThrow('wide.csv has more than 10000 columns, the most that are read')

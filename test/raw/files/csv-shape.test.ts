@@ -1,20 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type CsvShape, readCsvShape } from '../../../pipeline/raw/files/csv-shape.ts'
+import { useFolder } from '../../support/folder.ts'
 
-let folder = ''
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
-  return () => rm(folder, { recursive: true, force: true })
-})
+const folder = useFolder()
 
 async function shapeOf(text: string): Promise<CsvShape> {
-  const path = join(folder, 'shape.csv')
+  const path = join(folder(), 'shape.csv')
   await writeFile(path, text)
   const file = { path, name: 'shape.csv', bytes: 0, modified: 0n, format: 'csv', compression: 'uncompressed' } as const
   return readCsvShape(file, ',', new AbortController())
@@ -56,22 +51,12 @@ describe('the shape of a CSV file', () => {
     expect([...shape.lineEnds]).toEqual(lineEnds)
   })
 
-  it.each([
-    ['a,b\n1,2\n', false],
-    ['a,b\n1,"2"\n"",""\n', false],
-    ['a,b\n1,"2"""\n', true],
-    ['a,b\n1,2""3\n', false],
-  ])('%j has quotes within quotes: %j', async (text, expected) => {
-    expect((await shapeOf(text)).hasEscapedQuotes).toBe(expected)
-  })
-
-  it.each([
-    ['a,b\n1,2\n', false],
-    ['a,b\n"1",""\n', false],
-    ['a,b\n1,"\n"\n', true],
-    ['a,b\n1,"\r"\n', true],
-  ])('%j has line ends within quotes: %j', async (text, hasQuotedLineEnds) => {
-    expect((await shapeOf(text)).hasQuotedLineEnds).toBe(hasQuotedLineEnds)
+  it('tells whether there are quotes and line ends within quotes', async () => {
+    for (const text of ['1,"2"', '"",""', '1,2""3'])
+      expect(await shapeOf(`a,b\n${text}\n`), text).toMatchObject({ hasEscapedQuotes: false, hasQuotedLineEnds: false })
+    expect(await shapeOf('a,b\n1,"2"""\n')).toMatchObject({ hasEscapedQuotes: true, hasQuotedLineEnds: false })
+    for (const end of ['\n', '\r'])
+      expect(await shapeOf(`a,b\n1,"${end}"\n`)).toMatchObject({ hasEscapedQuotes: false, hasQuotedLineEnds: true })
   })
 
   it('has the length of its longest record in bytes', async () => {
@@ -88,7 +73,7 @@ describe('the shape of a CSV file', () => {
   )
 
   it('has as many records as DuckDB reads, whatever the text', async () => {
-    const path = join(folder, 'any.csv')
+    const path = join(folder(), 'any.csv')
     const field = fc.constantFrom(
       '',
       '1',

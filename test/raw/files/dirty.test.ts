@@ -4,11 +4,12 @@ import { readRejects } from '../../../pipeline/rollup/list-rejects.ts'
 import {
   buildIn,
   createWorkspace,
-  newWorkspace,
   publishedCsv,
   removeWorkspace,
   rowsOf,
+  workspaceOf,
   writeInput,
+  writeSource,
 } from '../../support/pipeline.ts'
 import { compress } from '../../support/records.ts'
 
@@ -120,11 +121,6 @@ const CASES: Case[] = [
     records: 1,
   },
   {
-    what: 'reads files without an optional column beside those that have it',
-    files: { 'without-id.csv': `${HEADER}\n${ROW}\n${ROW}\n` },
-    records: 2,
-  },
-  {
     what: 'reads optional columns in another order',
     files: { 'order.csv': `visibility,request_id,${HEADER}\n,3,${ROW}\nprivate,4,${ROW}\n` },
     records: 1,
@@ -145,13 +141,7 @@ const CASES: Case[] = [
       ),
     },
     records: 2,
-    rejects: malformed(2, 3, 4, 5, 6, 7),
-  },
-  {
-    what: 'rejects lines of NDJSON with bytes that are not UTF-8',
-    files: { 'latin1.ndjson': lines(JSON_ROW, latin1(JSON_ROW.replace('one', '\xe9'))) },
-    records: 1,
-    rejects: malformed(2),
+    rejects: [[2, 'malformed_record', ',,acme/\ufffd,2025-03-02,4,8,id-2,'], ...malformed(3, 4, 5, 6, 7)],
   },
   {
     what: 'rejects zero bytes in slugs, counts and timestamps of CSV',
@@ -227,8 +217,7 @@ describe('dirty files', () => {
           await writeInput(workspace, name, compress(name, Buffer.from(bytes, 'latin1')))
         }
       }
-      const source = { name: 's', schema: 'canonical', files: ['*.csv*', '*.ndjson*'], visibility: 'public' }
-      await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+      await writeSource(workspace, ['*.csv*', '*.ndjson*'], {}, { max_rejected_share: 1 })
       await buildIn(workspace)
       for (const row of rowsOf(await publishedCsv(workspace))) {
         const [, name = '', tokens] = row.split(' ')
@@ -269,10 +258,8 @@ it('rejects a record above the limit alone, in every format, and reads long ones
     ),
     'a.json.gz': lines(`[${JSON_ROW},`, `{"note":"${long('x')}"},${JSON_ROW}]`),
   }
-  const workspace = await newWorkspace()
-  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, compress(name, content))
-  const source = { name: 's', schema: 'canonical', files: ['a.*'], visibility: 'public' }
-  await writeInput(workspace, 'sources.json', { max_rejected_share: 1, sources: [source] })
+  const compressed = Object.entries(files).map(([name, content]) => [name, compress(name, content)] as const)
+  const workspace = await workspaceOf(Object.fromEntries(compressed), {}, { max_rejected_share: 1 })
   await buildIn(workspace)
   expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-02 acme/one 18'])
   for await (const { record, reason, content } of readRejects(workspace.dataDir)) {
@@ -282,18 +269,14 @@ it('rejects a record above the limit alone, in every format, and reads long ones
 })
 
 it('says what to do about a page above the limit, whose records are in a list', async () => {
-  const workspace = await newWorkspace()
   const page = `{"data":[${`${JSON_ROW},`.repeat(700_000)}${JSON_ROW}]}`
-  await writeInput(workspace, 'a.json.gz', compress('a.json.gz', page))
-  const source = { name: 's', schema: 'canonical', files: ['a.json.gz'], visibility: 'public', unnest: 'data[]' }
-  await writeInput(workspace, 'sources.json', { sources: [source] })
+  const workspace = await workspaceOf({ 'a.json.gz': compress('a.json.gz', page) }, { unnest: 'data[]' })
   await expect(buildIn(workspace)).rejects.toThrow(
     "a.json.gz has a document longer than 64 MiB, whose records are in the list data: save smaller pages, or cut it with jq -c '.data[] as $each | .data = [$each]'",
   )
 })
 
 it('reads a file whose header has several lines, of the same line ends or others', async () => {
-  const workspace = await newWorkspace()
   const renamed = HEADER.replace('prompt_tokens', '"prompt\ntokens"')
   const files = {
     'a.csv': `${renamed},"a\nnote"\r\n${ROW},"x\ny"\r\n`,
@@ -302,10 +285,7 @@ it('reads a file whose header has several lines, of the same line ends or others
     'd.csv': `"\n",${renamed}\n,${ROW}\n`,
     'e.log': `${renamed}\n${ROW}\n`,
   }
-  for (const [name, content] of Object.entries(files)) await writeInput(workspace, name, content)
-  const columns = { prompt_tokens: 'prompt\r\ntokens' }
-  const source = { name: 's', schema: 'canonical', files: ['?.{csv,log}'], visibility: 'public', columns }
-  await writeInput(workspace, 'sources.json', { sources: [source] })
+  const workspace = await workspaceOf(files, { columns: { prompt_tokens: 'prompt\r\ntokens' } })
   await buildIn(workspace)
   expect(rowsOf(await publishedCsv(workspace))).toEqual(['2025-03-02 acme/one 15'])
 })

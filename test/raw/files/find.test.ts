@@ -4,20 +4,23 @@ import { describe, expect, it } from 'vitest'
 import { CliError } from '../../../pipeline/base/errors.ts'
 import { findInputFiles } from '../../../pipeline/raw/files/find.ts'
 import { Source } from '../../../pipeline/raw/sources.ts'
-import { buildIn, newWorkspace, publishedCsv, rowsOf, type Workspace, writeInput } from '../../support/pipeline.ts'
-
-async function withFiles(files: string[]): Promise<Workspace> {
-  const workspace = await newWorkspace()
-  const source = { name: 'bucket', schema: 'canonical', files, visibility: 'public' }
-  await writeInput(workspace, 'sources.json', { sources: [source] })
-  return workspace
-}
+import {
+  buildIn,
+  newWorkspace,
+  publishedCsv,
+  rowsOf,
+  type Workspace,
+  writeInput,
+  writeSource,
+} from '../../support/pipeline.ts'
 
 describe('the files of a source', () => {
   it.each(['https://example.org/a.csv', 's3://logs/gateway/2025-*.csv', 'gs://logs/', 'S3://key:secret@logs/**'])(
     'cannot be the URL %s: one sentence says what to do, without what may be secret',
     async (url) => {
-      const failed = buildIn(await withFiles([url]))
+      const workspace = await newWorkspace()
+      await writeSource(workspace, [url])
+      const failed = buildIn(workspace)
       await expect(failed).rejects.toThrow(CliError)
       const scheme = url.replace(/:.*/, '')
       await expect(failed).rejects.toThrow(
@@ -130,8 +133,7 @@ describe('columns in the path', () => {
 
 it('a date that is made of year, month and day in the path gives way to the own date of a record', async () => {
   const workspace = await newWorkspace()
-  const source = { name: 'gateway', schema: 'canonical', files: ['logs/**/*'], visibility: 'public', hive: true }
-  await writeInput(workspace, 'sources.json', { sources: [{ ...source, columns: { timestamp: 'date' } }] })
+  await writeSource(workspace, ['logs/**/*'], { hive: true, columns: { timestamp: 'date' } })
   const folder = 'logs/year=2025/month=3/day=05'
   const csv = 'model_permaslug,prompt_tokens,completion_tokens'
   await writeInput(workspace, `${folder}/a.csv`, `${csv}\nacme/csv,1,0\n`)

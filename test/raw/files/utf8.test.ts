@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Utf8Check } from '../../../pipeline/raw/files/utf8.ts'
+import { Utf8Check } from '../../../pipeline/raw/files/csv-shape.ts'
 
 const Piece = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 5 }).map((text) => Buffer.from(text)),
@@ -19,18 +19,4 @@ it('the check of UTF-8 does not depend on where bytes are cut', () => {
     }),
     { seed: 9, numRuns: 2000 },
   )
-})
-
-it.each([
-  [['c3', 'a9'], true],
-  [['f0', '9f', '98', '80'], true],
-  [['c3'], false],
-  [['c3', '41'], false],
-  [['f0 9f 98', '80 41'], true],
-  [['80'], false],
-  [['41', '80', '80', '80', '80'], false],
-])('the check of UTF-8 of %j gives %j', (chunks, expected) => {
-  const check = new Utf8Check()
-  for (const chunk of chunks) check.add(Buffer.from(chunk.replaceAll(' ', ''), 'hex'))
-  expect(check.isWhole()).toBe(expected)
 })

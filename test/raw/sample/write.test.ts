@@ -82,25 +82,6 @@ describe('writeSample', () => {
     expect(await contents('grown')).toEqual(grown)
   })
 
-  test('writes late and duplicate records into later files, and none before the first day', async () => {
-    await write('whole', { requestsPerDay: 1500 })
-    const files = await contents('whole')
-    const arrivals = Object.keys(dayFiles(files)).flatMap((path) =>
-      linesOf(files, path).flatMap((line) => {
-        const day = /req-(\d{4})(\d{2})(\d{2})-/.exec(line)?.slice(1).join('-')
-        return day === undefined ? [] : [{ day, line, file: path.split(/[/.]/)[1] ?? '' }]
-      }),
-    )
-    expect(arrivals.map(({ day }) => day).sort()[0]).toBe('2026-11-15')
-    expect(arrivals.every(({ day, file }) => day <= file && addDays(day, 3) >= file)).toBe(true)
-    const late = arrivals.filter(({ day, file }) => day < file).length / arrivals.length
-    const repeated = 1 - new Set(arrivals.map(({ line }) => line)).size / arrivals.length
-    expect(late).toBeGreaterThan(0.01)
-    expect(late).toBeLessThan(0.06)
-    expect(repeated).toBeGreaterThan(0.005)
-    expect(repeated).toBeLessThan(0.03)
-  })
-
   test('writes a sources file that a build reads, and a note that all is synthetic', async () => {
     const { sourcesFile } = await write('a')
     const file = JSON.parse(await readFile(sourcesFile, 'utf8'))

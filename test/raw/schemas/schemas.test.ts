@@ -74,19 +74,3 @@ it('rejects what is no record, compares names as written, and takes a count of n
   const another = `2025-06-01 ANOTHER ${10 * NAMES.length}`
   expect(rows.toSorted()).toEqual([...expected, another, failed].toSorted())
 })
-
-it('takes the same id of another UTC date for another request', async () => {
-  const names: SchemaName[] = ['helicone-requests', 'otel-genai-spans']
-  const { rows } = await buildLogs(
-    names.map((schema) => {
-      const line = JSON.stringify(having(RECORDS[schema], PATHS[schema].model, schema))
-      const next = line
-        .replace('2025-06-01', '2025-06-03')
-        .replace('2025-06-02', '2025-06-04')
-        .replace('17487792', '17489520')
-      expect(next).not.toBe(line)
-      return { schema, log: `${[line, next, next].join('\n')}\n` }
-    }),
-  )
-  expect(rows).toEqual(['2025-06-01', '2025-06-03'].flatMap((date) => names.map((schema) => `${date} ${schema} 10`)))
-})

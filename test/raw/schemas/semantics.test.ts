@@ -4,7 +4,15 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { BuildError, CliError } from '../../../pipeline/base/errors.ts'
 import { readSources } from '../../../pipeline/raw/sources.ts'
-import { buildIn, newWorkspace, publishedCsv, releaseFolder, rowsOf, writeInput } from '../../support/pipeline.ts'
+import {
+  buildIn,
+  newWorkspace,
+  publishedCsv,
+  releaseFolder,
+  rowsOf,
+  writeInput,
+  writeSource,
+} from '../../support/pipeline.ts'
 import { query, sqlText } from '../../support/records.ts'
 import {
   buildLog,
@@ -70,8 +78,7 @@ it('reads nanoseconds as text, number and Parquet integer without rounding them,
   const attributes = "MAP {'gen_ai.response.model': 'map', 'gen_ai.usage.input_tokens': '8'}"
   const select = `SELECT ${nanoseconds} AS "startTimeUnixNano", 't' AS "traceId", 's' AS "spanId", ${attributes} AS attributes`
   await query(`COPY (${select}) TO ${sqlText(join(workspace.input, 'b.parquet'))} (FORMAT parquet)`)
-  const source = { name: 's', schema: 'otel-genai-spans', files: ['a.ndjson', 'b.parquet'], visibility: 'public' }
-  await writeInput(workspace, 'sources.json', { sources: [source] })
+  await writeSource(workspace, ['a.ndjson', 'b.parquet'], { schema: 'otel-genai-spans' })
   await buildIn(workspace, '2025-06-10T12:00:00Z')
   const rows = rowsOf(await publishedCsv(workspace))
   expect(rows).toEqual(['2025-05-31 number 10', '2025-05-31 text 10', '2025-05-31 map 8'])
@@ -103,8 +110,7 @@ describe('the sources file', () => {
     ['litellm-spendlogs', {}, /"litellm-spendlogs".*did you mean "litellm-spend-logs"/],
   ])('refuses schema %s with %o', async (schema, settings, message) => {
     const workspace = await newWorkspace()
-    const source = { name: 's', schema, files: ['*'], visibility: 'public', ...settings }
-    await writeInput(workspace, 'sources.json', { sources: [source] })
+    await writeSource(workspace, ['*'], { schema, ...settings })
     const failed = readSources(workspace.sources)
     await expect(failed).rejects.toThrow(CliError)
     await expect(failed).rejects.toThrow(message)

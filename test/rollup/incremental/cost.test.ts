@@ -81,12 +81,6 @@ it.each<[what: string, change: (gateway: Gateway) => Promise<void>, rows: string
     RAW_OF_TUESDAY,
   ],
   [
-    'no file of other dates than those of a changed file',
-    (gateway) => gateway.deliver('monday.csv', [MONDAY, { ...MONDAY, request_id: 'm3' }]),
-    ['2025-03-03 acme/one 30', TUESDAY_ROW],
-    RAW_OF_TUESDAY,
-  ],
-  [
     'no file of other dates than those of a removed file',
     (gateway) => gateway.takeAway('monday.ndjson.gz'),
     ['2025-03-03 acme/one 10', TUESDAY_ROW],

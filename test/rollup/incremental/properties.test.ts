@@ -3,24 +3,22 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { readPipelineConfig } from '../../../pipeline/base/config.ts'
 import { BuildError } from '../../../pipeline/base/errors.ts'
 import { type Files, realFiles } from '../../../pipeline/base/files.ts'
 import type { BuildSummary } from '../../../pipeline/build-summary.ts'
 import { UtcDate } from '../../../pipeline/contract/utc-date.ts'
-import { archiveDates } from '../../../pipeline/rollup/archive-dates.ts'
 import { crashAfter, LOST } from '../../support/crash.ts'
 import { BUILDS, deliver, oracleSources, type Plan, plan } from '../../support/deliveries.ts'
 import { atMinute, Gateway, inputAlone } from '../../support/gateway.ts'
 import { cleanRecords, expectedDataset, type OracleAnswer, type RegistryModel } from '../../support/oracle.ts'
 import {
+  archiveIn,
   buildIn,
   createWorkspace,
   publishedCsv,
   releaseFolder,
   removeWorkspace,
   rowsOf,
-  settings,
   sha256,
   type Workspace,
   writeInput,
@@ -154,11 +152,7 @@ it(
 const CUT = UtcDate.parse('2025-03-03')
 const isBeforeCut = (row: string) => row < CUT
 
-async function closeBefore(before: UtcDate, workspace: Workspace): Promise<void> {
-  const config = { ...readPipelineConfig(settings(workspace, atMinute(BUILDS))), threads: 1 }
-  const { signal } = new AbortController()
-  await archiveDates(config, { now: () => new Date(), report: () => {}, signal, files: realFiles }, { before })
-}
+const closeBefore = (before: UtcDate, workspace: Workspace) => archiveIn(workspace, before, atMinute(BUILDS))
 
 /** The registry of the last build with every model's visibility turned round: what a later build must follow. */
 function turnedRound(given: Plan): RegistryModel[] {

@@ -4,15 +4,13 @@ import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeChecksums } from '../../../pipeline/base/checksums.ts'
-import { readPipelineConfig } from '../../../pipeline/base/config.ts'
 import { realFiles } from '../../../pipeline/base/files.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { column, count } from '../../../pipeline/raw/schemas/expression.ts'
 import { SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
-import { archiveDates } from '../../../pipeline/rollup/archive-dates.ts'
 import { type Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { coveredDay, readCoverage, readRestatements } from '../../support/history.ts'
-import { buildIn, releaseFolder, settings, writeInput } from '../../support/pipeline.ts'
+import { archiveIn, buildIn, releaseFolder, writeInput } from '../../support/pipeline.ts'
 
 const { canonical } = SCHEMAS
 const former = { reading: canonical.reading, completion_tokens: canonical.record.completion_tokens }
@@ -50,10 +48,7 @@ async function accept(gateway: Gateway): Promise<void> {
 
 /** Archives what is before Tuesday, in this process, which has the newer version. */
 async function archiveMonday(gateway: Gateway): Promise<void> {
-  const config = readPipelineConfig(settings(gateway.workspace, gateway.later()))
-  const { signal } = new AbortController()
-  const effects = { now: () => new Date('2026-11-20T00:12:00Z'), report: () => {}, signal, files: realFiles }
-  const { outcome } = await archiveDates(config, effects, { before: '2025-03-04' })
+  const { outcome } = await archiveIn(gateway.workspace, '2025-03-04', gateway.later())
   expect(outcome).toBe('archived')
 }
 
@@ -99,13 +94,6 @@ describe('files that are there', () => {
     await gateway.deliver('monday.csv', [MONDAY, { ...MONDAY, request_id: 'm2' }])
     expect((await gateway.build()).notices).toEqual([])
     expect((await readRestatements(gateway.workspace)).map(({ reason }) => reason)).toEqual(['reading', 'unspecified'])
-  })
-
-  it('are restated with the reason of the publisher, if there is one', async () => {
-    const gateway = await builtGateway()
-    upgrade()
-    await buildIn(gateway.workspace, gateway.later(), {}, { reason: 'correction' })
-    expect(await readRestatements(gateway.workspace)).toMatchObject([{ reason: 'correction' }])
   })
 
   it('are restated with the reason reading also if the build that read them made no release', async () => {
@@ -158,34 +146,18 @@ describe('a missing file that is kept', () => {
     expect(await markedDates(gateway)).toEqual([])
   })
 
-  it('leaves its date marked when that is archived', async () => {
-    const gateway = await gatewayThatLostMonday()
-    await accept(gateway)
-    await archiveMonday(gateway)
-    await gateway.deliver('sunday.csv', [SUNDAY])
-    await gateway.build()
-    expect(await markedDates(gateway)).toEqual(['2025-03-03'])
-  })
-
   it('does not stop the build if its source is private', async () => {
-    const gateway = await newGateway({ on_missing: 'keep' })
-    await writeInput(gateway.workspace, 'sources.json', {
+    const gateway = await builtGateway({ on_missing: 'keep' })
+    await writeInput(gateway.workspace, 'shown.csv', await readFile(gateway.path('tuesday.csv'), 'utf8'))
+    const shown = { name: 'shown', schema: 'canonical', files: ['shown.csv'], visibility: 'public' }
+    await gateway.configure({
       on_missing: 'keep',
-      sources: [
-        { name: 'gateway', schema: 'canonical', files: ['raw/**/*'], visibility: 'private' },
-        { name: 'shown', schema: 'canonical', files: ['shown.csv'], visibility: 'public' },
-      ],
+      sources: [{ ...shown, name: 'gateway', files: ['raw/*'], visibility: 'private' }, shown],
     })
-    await writeInput(
-      gateway.workspace,
-      'shown.csv',
-      'timestamp,model_permaslug,prompt_tokens,completion_tokens\n2025-03-03T00:00:00Z,acme/one,1,1\n',
-    )
-    await gateway.deliver('monday.csv', [MONDAY])
-    await gateway.build()
     await gateway.takeAway('monday.csv')
-    upgrade()
     await gateway.build()
+    upgrade()
+    await accept(gateway)
     expect(await markedDates(gateway)).toEqual([])
   })
 })
@@ -206,10 +178,7 @@ describe('a request of which one copy is missing and the other is read again', (
     return gateway
   }
 
-  it.each([
-    ['with its records', 'keep'],
-    ['without its records', 'fail'],
-  ])('counts once if the missing file is kept %s', async (_, on_missing) => {
+  it.each(['keep', 'fail'])('counts once if the missing file is kept, read under %s', async (on_missing) => {
     const gateway = await gatewayWithCopies({ on_missing })
     await gateway.takeAway('a.csv')
     await gateway.configure({ on_missing: 'keep' })
@@ -247,15 +216,6 @@ describe('a request of which one copy is missing and the other is read again', (
 })
 
 describe('an archived date', () => {
-  it('is not marked if the newer version archived it', async () => {
-    const gateway = await builtGateway()
-    upgrade()
-    await accept(gateway)
-    await archiveMonday(gateway)
-    expect((await gateway.build()).summary.outcome).toBe('unchanged')
-    expect(await markedDates(gateway)).toEqual([])
-  })
-
   it('stops the build until its old counts are accepted, and is marked then', async () => {
     const gateway = await builtGateway()
     await archiveMonday(gateway)
@@ -269,42 +229,30 @@ describe('an archived date', () => {
   })
 })
 
-describe('an archive of another version', () => {
-  /** Gives a sealed folder another version. */
-  async function setVersion(folder: string, name: string, version: number): Promise<void> {
-    const path = join(folder, name)
-    await writeFile(path, (await readFile(path, 'utf8')).replace(/"version": \d+/, `"version": ${version}`))
-    await rm(join(folder, 'SHA256SUMS'))
-    await writeChecksums(folder, realFiles)
+it('archived dates and kept files of another version stop the build', async () => {
+  const gateway = await builtGateway({ on_missing: 'keep' })
+  await archiveMonday(gateway)
+  await gateway.takeAway('tuesday.csv')
+  await gateway.build()
+  for (const [name, version] of [
+    ['files', 4],
+    ['dates', 5],
+  ] as const) {
+    const folder = join(gateway.workspace.dataDir, 'archive', name)
+    const [part = ''] = await readdir(folder)
+    const file = join(folder, part, name === 'files' ? 'file.json' : 'archive.json')
+    await writeFile(file, (await readFile(file, 'utf8')).replace(/"version": \d+/, `"version": ${version}`))
+    await rm(join(folder, part, 'SHA256SUMS'))
+    await writeChecksums(join(folder, part), realFiles)
+    expect(await gateway.failure()).toMatch(/\.json:\d+: version: another version of Tokenboard wrote this/)
   }
-
-  it('stops the build: archived dates', async () => {
-    const gateway = await builtGateway()
-    await archiveMonday(gateway)
-    const dates = join(gateway.workspace.dataDir, 'archive/dates')
-    const [part = ''] = await readdir(dates)
-    await setVersion(join(dates, part), 'archive.json', 5)
-    expect(await gateway.failure()).toMatch(/archive\.json:\d+: version: another version of Tokenboard wrote this/)
-  })
-
-  it('stops the build: kept files', async () => {
-    const gateway = await builtGateway({ on_missing: 'keep' })
-    await gateway.takeAway('monday.csv')
-    await gateway.build()
-    const files = join(gateway.workspace.dataDir, 'archive/files')
-    const [kept = ''] = await readdir(files)
-    await setVersion(join(files, kept), 'file.json', 4)
-    expect(await gateway.failure()).toMatch(/file\.json:\d+: version: another version of Tokenboard wrote this/)
-  })
 })
 
-describe('the state', () => {
-  it('stops the build if another version wrote it, and stays as it is', async () => {
-    const gateway = await builtGateway()
-    await inState(gateway, 'UPDATE state_version SET version = 99')
-    const message = await gateway.failure()
-    expect(message).toMatch(/^another version of Tokenboard wrote the state .* version 99, .* Build with that version/)
-    await inState(gateway, 'UPDATE state_version SET version = 1')
-    expect((await gateway.build()).summary.outcome).toBe('unchanged')
-  })
+it('a state of another version stops the build, and stays as it is', async () => {
+  const gateway = await builtGateway()
+  await inState(gateway, 'UPDATE state_version SET version = 99')
+  const message = await gateway.failure()
+  expect(message).toMatch(/^another version of Tokenboard wrote the state .* version 99, .* Build with that version/)
+  await inState(gateway, 'UPDATE state_version SET version = 1')
+  expect((await gateway.build()).summary.outcome).toBe('unchanged')
 })

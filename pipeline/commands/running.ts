@@ -4,9 +4,10 @@ import type { Effects } from '../base/effects.ts'
 import { BuildError, HeldError } from '../base/errors.ts'
 import { realFiles } from '../base/files.ts'
 import { parseFlag } from '../base/json.ts'
-import { withInterrupt } from './interrupt.ts'
 import { createReporter } from './reporter.ts'
 
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const EXIT_CODE_INTERRUPTED = 130
 const SECONDS_OF: Record<string, number> = { s: 1, m: 60, h: 3600 }
 const PAUSE_MS = 1000
 
@@ -27,14 +28,31 @@ function readWait(text: string): number {
   return parseFlag('--wait', Duration, text)
 }
 
-/** Runs a command that locks: with progress on the terminal, until Ctrl-C, and waiting for `waitMs` if it has to. */
-export function runLocked<Result>(waitMs: number, work: (effects: Effects) => Promise<Result>): Promise<Result> {
+/** Runs a command that Ctrl-C can stop: the first SIGINT, SIGTERM or SIGHUP aborts, the second ends the process. */
+export async function withInterrupt<T>(run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const interrupt = (): void => {
+    if (controller.signal.aborted) process.exit(EXIT_CODE_INTERRUPTED)
+    controller.abort()
+  }
+  for (const name of SIGNALS) process.on(name, interrupt)
+  try {
+    return await run(controller.signal)
+  } finally {
+    for (const name of SIGNALS) process.off(name, interrupt)
+  }
+}
+
+/** Runs a command with progress on the terminal, until Ctrl-C. */
+export function withEffects<Result>(work: (effects: Effects) => Promise<Result>): Promise<Result> {
   const now = () => new Date()
   const report = createReporter(process.stderr, now)
-  return withInterrupt((signal) => {
-    const effects = { now, report, signal, files: realFiles }
-    return waitForLock(waitMs, effects, () => work(effects))
-  })
+  return withInterrupt((signal) => work({ now, report, signal, files: realFiles }))
+}
+
+/** The same for a command that locks, waiting for `waitMs` if it has to. */
+export function runLocked<Result>(waitMs: number, work: (effects: Effects) => Promise<Result>): Promise<Result> {
+  return withEffects((effects) => waitForLock(waitMs, effects, () => work(effects)))
 }
 
 /**
