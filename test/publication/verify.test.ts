@@ -166,7 +166,8 @@ describe('verify, where every hash was made to fit,', () => {
     ['rankings-daily.ndjson.gz', 'has a member more', inGzip('{', '{"rank":1,'), 'does not hold the rows in the form'],
     ['models.csv', 'says another best rank', (bytes) => bytes.toString().replace(',3,1,', ',3,2,'), 'does not follow from the rows'],
     ['models.csv', 'lacks a model', (bytes) => bytes.toString().replace(/\na,.*/, ''), 'does not follow from the rows'],
-    ['models.csv', 'has aliases that are no list', (bytes) => bytes.toString().replace('[]', 'x'), 'aliases: must be an array of texts in JSON'],
+    ['models.csv', 'has aliases that are no list', (bytes) => bytes.toString().replace('[]', 'x'),
+     'aliases: must be an array of texts in JSON'],
   ])('names a %s that %s', async (name, _, edit, message) => {
     const workspace = await copyWorkspace(original)
     const bytes = await readFile(join(folderOf(workspace), name))
