@@ -61,11 +61,14 @@ describe('a release', () => {
 
   beforeAll(async () => {
     workspace = await createWorkspace()
+    return () => removeWorkspace(workspace)
+  })
+
+  it('has a folder named by its as_of', async () => {
     await writeSmallBuild(workspace, { sources: [{ records: RECORDS }] })
     summary = await buildIn(workspace, '2025-03-10T12:34:56Z')
     folder = join(datasetFolder(workspace), 'releases/20250310T123456Z')
     csv = await readFile(join(folder, 'rankings-daily.csv'), 'utf8')
-    return () => removeWorkspace(workspace)
   })
 
   it('has gzip files whose headers contain no name, no time and no operating system', async () => {
