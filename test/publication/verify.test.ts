@@ -84,6 +84,12 @@ describe('verify', () => {
     await expectNamed(workspace, /r2\.parquet holds rows with the hash/)
   })
 
+  it('names a file of a revision that no release has made', async () => {
+    const workspace = await copyWorkspace(original)
+    await writeFile(join(datasetFolder(workspace), 'daily/2025-03-02/r3.csv'), '')
+    await expectNamed(workspace, /r3\.csv is published, but no release has made it/)
+  })
+
   it('names a release whose manifest is not the one that the index lists', async () => {
     const workspace = await copyWorkspace(original)
     const folder = folderOf(workspace)
