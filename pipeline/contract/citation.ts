@@ -4,7 +4,7 @@ import { oneLine } from './one-line.ts'
 import { siteUrl } from './site-url.ts'
 
 /** What a sentence that cites a release names. */
-export interface CitedRelease {
+interface CitedRelease {
   author: string
   /** Four digits. */
   year: string

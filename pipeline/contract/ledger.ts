@@ -24,7 +24,7 @@ const Published = z.object({
 export type Published = z.infer<typeof Published>
 
 /** Why a date has no rows. Private and withheld usage looks like no usage; under a disclosure rule, so does unsafe usage. */
-export const MissingReason = z.enum(['no_public_usage', 'removed', 'not_published'])
+const MissingReason = z.enum(['no_public_usage', 'removed', 'not_published'])
 
 export const CoverageDay = z
   .object({

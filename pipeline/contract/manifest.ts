@@ -35,7 +35,7 @@ export type Resource = z.infer<typeof Resource>
 const Answer = z.string().min(1).optional()
 
 /** What only the publisher knows of the dataset (Gebru et al., Datasheets for Datasets, 2021). Croissant has some of it. */
-export const DatasheetAnswers = z.strictObject({
+const DatasheetAnswers = z.strictObject({
   purpose: Answer.describe('Why you publish the dataset.'),
   funding: Answer.describe('Who pays for it.'),
   users: Answer.describe('Who the users are whose usage is counted: how many, of which kind, from where.'),
@@ -47,7 +47,6 @@ export const DatasheetAnswers = z.strictObject({
   retention: Answer.describe('How long releases stay.'),
   succession: Answer.describe('Who takes the dataset over if you stop.'),
 })
-export type DatasheetAnswers = z.infer<typeof DatasheetAnswers>
 
 /** Who publishes the dataset and under which title, from `data/publisher.json`. */
 export const Publisher = z.strictObject({

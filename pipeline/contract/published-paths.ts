@@ -11,7 +11,7 @@ export const INDEX_FILE = 'releases/index.json'
 export const COVERAGE_FILE = 'coverage.json'
 export const RESTATEMENTS_FILE = 'restatements.json'
 /** Every event of the dataset: releases, withdrawals, keys. */
-export const EVENTS_FILE = 'chain.json'
+const EVENTS_FILE = 'chain.json'
 /** The DOIs of deposited releases. Published if there are any. */
 export const DOIS_FILE = 'dois.json'
 /** What all releases say that were not withdrawn, in one table. */
@@ -99,9 +99,9 @@ export type Step = (typeof STEPS)[number]
  * How long a file may be cached. Files of releases and revisions never change, but for synthetic ones, which the first
  * real release replaces. The names of hashed files change with their content. Everything else points to those.
  */
-export type CacheClass = 'release' | 'revision' | 'hashed' | 'pointer'
+type CacheClass = 'release' | 'revision' | 'hashed' | 'pointer'
 
-export interface PublishedPath {
+interface PublishedPath {
   step: Step
   cache: CacheClass
   /** Pages are for people: hosts may change them, and another version renders them otherwise. */

@@ -2,7 +2,7 @@ import { firstDateOf, lastDateOf, type Table } from './tables.ts'
 import { addDays, DATASET_START, type UtcDate } from './utc-date.ts'
 
 /** Without `start_date`, a window starts this many days before its end. */
-export const DEFAULT_WINDOW_DAYS = 30
+const DEFAULT_WINDOW_DAYS = 30
 
 /** The dates of a response, both ends included. */
 export interface Window {

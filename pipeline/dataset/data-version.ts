@@ -4,7 +4,7 @@ import { TABLES } from '../contract/tables.ts'
 import type { IsFirst } from './first-dates.ts'
 import { restates } from './restated.ts'
 
-export interface ReleasedChanges {
+interface ReleasedChanges {
   facts: readonly string[]
   changes: TableChanges
   /** Without it, no date before the previous end date is published for the first time. */

@@ -146,7 +146,7 @@ export async function unsafeSums(database: Database, numbers: Iterable<Derived>)
 }
 
 /** Published rows of a date or period, as today's contributions measure them. */
-export interface MeasuredRows {
+interface MeasuredRows {
   grain: (typeof GRAINS)[Table]
   date: UtcDate
   numbers: number

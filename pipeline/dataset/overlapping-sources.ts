@@ -6,7 +6,7 @@ import { parseJson, toJson } from '../base/json.ts'
 import type { Finding } from './checks.ts'
 
 /** The check that always stops a release, until a pair of sources is accepted: `overlapping_sources:A+B`. */
-export const OVERLAPPING_SOURCES = 'overlapping_sources'
+const OVERLAPPING_SOURCES = 'overlapping_sources'
 const PREFIX = `${OVERLAPPING_SOURCES}:`
 
 /** `DATA_DIR/overlapping-sources.json`: the pairs that were accepted, and why. */

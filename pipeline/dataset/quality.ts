@@ -40,7 +40,7 @@ export interface Delivery {
 }
 
 /** Records whose token counts contradict each other, for the maintainer alone. */
-export interface Disagreement {
+interface Disagreement {
   source: string
   reason: string
   records: number

@@ -40,7 +40,7 @@ export const BuildOutcome = z.object({
 })
 export type BuildOutcome = z.infer<typeof BuildOutcome>
 
-export const OUTCOME_FILE = 'build-outcome.json'
+const OUTCOME_FILE = 'build-outcome.json'
 
 export function outcomePath({ dataDir }: Pick<PipelineConfig, 'dataDir'>): string {
   return join(resolve(dataDir, 'state'), OUTCOME_FILE)

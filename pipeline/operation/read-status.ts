@@ -10,7 +10,7 @@ import type { NextInputs } from './next-inputs.ts'
 import { type Published, readPublished } from './published.ts'
 
 /** `unknown`: what is published cannot be read. */
-export type Freshness = 'fresh' | 'stale' | 'nothing_published' | 'unknown'
+type Freshness = 'fresh' | 'stale' | 'nothing_published' | 'unknown'
 
 /** What `tokenboard status` tells. Private: it names sources. */
 export interface Status {
@@ -70,7 +70,7 @@ export async function readStatus(
   return { state, at: toTimestamp(at), public_dir: config.publicDir, ...facts }
 }
 
-export function freshnessOf(published: Published | undefined, at: Date): Freshness {
+function freshnessOf(published: Published | undefined, at: Date): Freshness {
   if (published === undefined) return 'nothing_published'
   return at.getTime() >= Date.parse(published.stale_after) ? 'stale' : 'fresh'
 }

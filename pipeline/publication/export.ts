@@ -16,7 +16,7 @@ import { type ExportList, OWN_FOLDER, readList, writeList } from './export-list.
 import { verifyComplete } from './publish.ts'
 import { readSignatures, splitByList, verifyAsSigned } from './signed-copy.ts'
 
-export interface ExportOptions {
+interface ExportOptions {
   folder: string
   /** True: `latest` is a link, as published. False: a folder with the files of the release. */
   symlinks?: boolean

@@ -10,7 +10,7 @@ export interface Patience {
   waitsMs: readonly number[]
 }
 
-export const DEFAULT_PATIENCE: Patience = { idleMs: 30_000, waitsMs: [500, 2_000, 8_000] }
+const DEFAULT_PATIENCE: Patience = { idleMs: 30_000, waitsMs: [500, 2_000, 8_000] }
 
 /** Limit in bytes for files without a listed size, so that an endless response cannot fill the memory. */
 const LARGEST_FILE = 2 ** 30

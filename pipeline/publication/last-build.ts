@@ -36,7 +36,7 @@ const LastBuild = z.object({
 })
 
 /** What the last build said. A build on the same basis says it again, and reads and ranks nothing. */
-export type LastBuild = z.infer<typeof LastBuild>
+type LastBuild = z.infer<typeof LastBuild>
 
 /** What a build reads besides the folders of its workspace. */
 export interface Given {

@@ -16,7 +16,7 @@ const NewChain = z.strictObject({
   manifest_sha256: z.string(),
   replaced: z.array(ReleaseName),
 })
-export type NewChain = z.infer<typeof NewChain>
+type NewChain = z.infer<typeof NewChain>
 
 const NEW_CHAIN_FILE = join(STAGING_FOLDER, 'new-chain.json')
 

@@ -14,7 +14,7 @@ import type { PublishedPage } from './publication.ts'
 import { areStanding, noteRendered, type Rendered, readRendered, sortAssets, standingPages } from './rendered.ts'
 
 /** The texts that follow from the releases alone. */
-export interface RenderedSite {
+interface RenderedSite {
   /** Those to write; none if nothing changed. */
   pages: readonly PublishedPage[]
   /** The API's answer with the ranking. */

@@ -1,10 +1,11 @@
+import { createHmac } from 'node:crypto'
 import { join } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
 import { type Files, isThere } from '../base/files.ts'
+import type { Secret } from '../base/secret.ts'
 import { type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { STEPS as PLACED } from '../contract/published-paths.ts'
-import { type SaltOf, saltsOf } from '../release/salt.ts'
 import type { Workspace } from '../rollup/workspace.ts'
 import type { Signing } from './signing.ts'
 
@@ -14,7 +15,8 @@ export interface PublicFolder {
   stateDir: string
   files: Files
   report: Effects['report']
-  saltOf: SaltOf
+  /** The salt of a release's index entry: 64 hex digits, an HMAC-SHA256 (RFC 2104) of its name. */
+  saltOf(release: ReleaseName): Promise<string>
   signing: Signing
 }
 
@@ -26,6 +28,13 @@ export function openFolder(
   signing: Signing,
 ): PublicFolder {
   return { publicDir, dataDir, stateDir, files, report, saltOf: saltsOf(secret), signing }
+}
+
+function saltsOf(secret: Secret): PublicFolder['saltOf'] {
+  return async (release) =>
+    createHmac('sha256', await secret.keyFor('salts'))
+      .update(release)
+      .digest('hex')
 }
 
 /** Below `PUBLIC_DIR`, so that renames stay on one file system. Hidden. */

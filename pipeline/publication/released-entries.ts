@@ -41,7 +41,7 @@ export async function releasedEntries(root: string): Promise<Omit<Entry, 'text'>
 }
 
 /** The manifests of all releases that stand. */
-export async function readManifests(root: string, index: ReleaseIndex) {
+async function readManifests(root: string, index: ReleaseIndex) {
   const read = async (release: ReleaseName) => {
     const folder = join(root, releasePath(release))
     const manifest = await readManifest(folder)

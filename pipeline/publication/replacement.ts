@@ -69,7 +69,7 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
     tableChanges(previous, { rows, periods }),
   )
   const manifest = { ...draft, ...changed.facts }
-  const models = modelFacts({ rows, periods }, await namesIn(from, current.manifest, database))
+  const models = modelFacts({ rows, periods }, await namesIn(from, database))
   const { release, as_of } = manifest
   const disclosure = disclosed && { ...disclosed, release, as_of }
   const unknown = { quality: undefined, provenance: undefined }
@@ -121,12 +121,7 @@ function disclosureWithout(file: DisclosureFile | undefined, rows: readonly Rank
 }
 
 /** The names that a release gives its models. */
-async function namesIn(
-  folder: string,
-  { files }: Manifest,
-  database: Database,
-): Promise<((slug: string) => ModelNames) | undefined> {
-  if (!files.some(({ path }) => path === MODELS_FILE)) return undefined
+async function namesIn(folder: string, database: Database): Promise<(slug: string) => ModelNames> {
   const models = await readModels(database, join(folder, MODELS_FILE))
   const names = new Map(
     models.map(({ model_permaslug, name, author, aliases }) => [model_permaslug, { name, author, aliases }]),

@@ -71,11 +71,7 @@ async function sign(tree: NextTree, path: string, text: string, key: SigningKey)
 }
 
 /** A file and its signature, by path. */
-export function withSignature(
-  path: string,
-  text: string,
-  { private: key }: SigningKey,
-): [path: string, text: string][] {
+function withSignature(path: string, text: string, { private: key }: SigningKey): [path: string, text: string][] {
   return [
     [path, text],
     [`${path}${SIGNATURE_ENDING}`, signSsh(text, key, SIGNATURE_NAMESPACE)],

@@ -17,7 +17,7 @@ import type { PublicFolder } from './public-folder.ts'
 const LISTED_FILE = 'listed.json'
 const Listed = z.record(z.string(), z.tuple([z.string(), z.string()]))
 
-export interface SignedList {
+interface SignedList {
   /** What `sha256sum -c` reads. */
   text: string
   /** The files that may change, with their SHA-256, and their stamps from before they were read. */
@@ -68,7 +68,7 @@ export async function listFiles(
 }
 
 /** The list of files by their SHA-256. Throws `BuildError` for a name that `sha256sum` writes in another way. */
-export function toSignedList(list: ReadonlyMap<string, string>): string {
+function toSignedList(list: ReadonlyMap<string, string>): string {
   return toChecksums([...list].map(([path, sha256]) => ({ path: listable(path), sha256 })))
 }
 

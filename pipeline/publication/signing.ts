@@ -32,7 +32,7 @@ export interface Signing {
   signal: AbortSignal
 }
 
-export interface PrivateKey {
+interface PrivateKey {
   path: string
   private: KeyObject
   public: PublicKey

@@ -8,7 +8,7 @@ import type { Timestamp } from '../contract/ranking.ts'
 import { SignedSite } from '../contract/site.ts'
 import { readSigned } from './signatures.ts'
 
-export interface PublishedSize {
+interface PublishedSize {
   files: number
   bytes: number
 }

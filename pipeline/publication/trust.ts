@@ -22,7 +22,7 @@ export interface Trust {
 }
 
 /** Whether the reader gave a key that the pin does not have: then the site is pinned anew. */
-export function isPinnedAnew({ key, pin }: Trust): boolean {
+function isPinnedAnew({ key, pin }: Trust): boolean {
   return key !== undefined && pin !== undefined && !pin.keys.includes(key)
 }
 

@@ -42,7 +42,7 @@ export interface SignatureOptions extends Trust {
 }
 
 /** What a verified site is: its events, if there are any, and what a reader may pin of it. */
-export interface VerifiedSignatures {
+interface VerifiedSignatures {
   events: EventChain | undefined
   summary: SignatureSummary
   pin: Pin | undefined

@@ -9,7 +9,7 @@ export interface Chain {
   replaced: readonly ReleaseName[]
 }
 
-export type ChainKind = 'empty' | 'synthetic' | 'real'
+type ChainKind = 'empty' | 'synthetic' | 'real'
 
 export async function kindOfChain(publicDir: string, index: ReleaseIndex): Promise<ChainKind> {
   const current = currentEntry(index)

@@ -7,13 +7,12 @@ import type { Secret } from '../base/secret.ts'
 import { type Protection, ruleOf } from '../contract/disclosure.ts'
 import { isErased, type Manifest, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
-import type { UtcDate } from '../contract/utc-date.ts'
+import { datesBetween, type UtcDate } from '../contract/utc-date.ts'
 import { LOST_DISCLOSURE, refuseLooser, refuseOtherContributors } from '../dataset/looser-disclosure.ts'
 import { describeRange, toRanges } from '../dataset/old-counts.ts'
 import type { RankingRule } from '../dataset/rank.ts'
 import type { Sources } from '../raw/sources.ts'
 import { readDisclosure } from './disclosure-file.ts'
-import { goneDates } from './gone-dates.ts'
 import { readCoverage } from './ledger.ts'
 import { type PublishedDate, PublishedDates, remedy } from './published-dates.ts'
 
@@ -148,7 +147,7 @@ async function checkPublished(dates: PublishedDates, current: CurrentRelease, is
 /** Closes dates that were published and are not now: published anew, they would tell what came or went since. */
 async function closeGone(dates: PublishedDates, current: CurrentRelease, report: Effects['report']): Promise<void> {
   const held = new Set((await current.readRows()).map(({ date }) => date))
-  const gone = (await goneDates(current.publicDir, current.index, held)).filter((date) => !dates.has(date))
+  const gone = (await goneDates(current, held)).filter((date) => !dates.has(date))
   if (gone.length === 0) return
   close(dates, gone, current)
   const message =
@@ -238,4 +237,20 @@ export async function controlBefore(
 export function rankingRule({ setting, dates }: DisclosureControl, lastDate: UtcDate): RankingRule {
   const frozen = dates?.all.filter(({ date }) => date <= lastDate) ?? []
   return { rule: setting === 'none' ? undefined : setting, frozen }
+}
+
+/**
+ * Dates that a release had, or may have had, and that the current one, with the dates `held`, has not. Published again under
+ * a rule, they would differ from an old copy by what came since.
+ */
+async function goneDates(
+  { publicDir, index: { releases } }: Pick<CurrentRelease, 'publicDir' | 'index'>,
+  held: ReadonlySet<UtcDate>,
+): Promise<UtcDate[]> {
+  const days = (await readCoverage(publicDir))?.days ?? []
+  const removed = days.filter(({ revision }) => revision !== null).map(({ date }) => date)
+  const withdrawn = releases
+    .filter(({ status }) => status === 'withdrawn')
+    .flatMap(({ start_date, end_date }) => datesBetween(start_date, end_date))
+  return [...new Set([...removed, ...withdrawn])].filter((date) => !held.has(date)).sort()
 }

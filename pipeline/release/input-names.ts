@@ -12,12 +12,12 @@ import type { Input } from './inputs.ts'
 export type InputName = (input: Input) => string
 
 /** Permanent private keys. */
-export interface InputKeys {
+interface InputKeys {
   inputKey(): Promise<string>
   secret: Secret
 }
 
-export interface PublicHashes {
+interface PublicHashes {
   nameOf: InputName
   registry: Provenance['registry']
 }

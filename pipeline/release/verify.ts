@@ -28,7 +28,7 @@ export interface LoadedRelease {
   periods: PeriodRows | undefined
 }
 
-export interface VerifiedRelease extends LoadedRelease {
+interface VerifiedRelease extends LoadedRelease {
   manifestSha256: string
 }
 
@@ -78,7 +78,7 @@ export async function verifyRelease(
     monthly: await verifyTable(database, folder, { manifest, table: 'monthly', made: made?.periods?.monthly }),
   }
   verifyFacts(folder, manifest, { rows, periods })
-  if (found.has(MODELS_FILE)) await verifyModels(database, join(folder, MODELS_FILE), { rows, periods })
+  await verifyModels(database, join(folder, MODELS_FILE), { rows, periods })
   await verifyDisclosure(folder, manifest, rows)
   await verifyDocuments(folder, manifest)
   if (!isDropped) await verifyParquetKeys(database, folder, manifest)

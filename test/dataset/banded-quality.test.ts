@@ -35,41 +35,6 @@ it.each([
   expect(Band.safeParse(band).success).toBe(true)
 })
 
-it('has every count as a band, none of them left out, and no date', () => {
-  const few = 'fewer than 10'
-  expect(quality({ reason: 'duplicate', records: 150n }, { reason: 'invalid_model', records: 10n })).toEqual({
-    dataset: 'rankings-daily',
-    release: '20261120T001200Z',
-    as_of: '2026-11-20T00:12:00Z',
-    synthetic: false,
-    records: {
-      published: '10000 to 99999',
-      duplicates: '100 to 999',
-      left_out: few,
-      archived_date: few,
-      withheld: few,
-      rejected: {
-        malformed_record: few,
-        invalid_timestamp: few,
-        invalid_token_count: few,
-        invalid_model: '10 to 99',
-        invalid_visibility: few,
-        overlapping_bucket: few,
-        unreadable_document: few,
-      },
-      before_dataset_start: '10 to 99',
-      not_yet_complete: few,
-      token_parts_disagree: {
-        cached_above_prompt: few,
-        reasoning_above_completion: few,
-        output_above_total: few,
-        parts_not_total: few,
-      },
-    },
-    late_dates: few,
-  })
-})
-
 it('does not differ by one record, or by private usage', () => {
   const one = quality({ reason: 'duplicate', records: 1n }, { reason: 'withheld', records: 9n })
   expect(one).toEqual(quality({ reason: 'private', records: 70n }))

@@ -8,16 +8,11 @@ function row(date: string, model_permaslug: string, tokens: number | bigint): Ra
 }
 
 const BEFORE = [
-  row('2025-03-01', 'a', 9),
-  row('2025-03-01', 'b', 8),
-  row('2025-03-02', 'a', 7),
-  row('2025-03-02', 'with,comma', 6),
-  row('2025-03-02', 'other', 50),
+  ...[row('2025-03-01', 'a', 9), row('2025-03-01', 'b', 8)],
+  ...[row('2025-03-02', 'a', 7), row('2025-03-02', 'with,comma', 6), row('2025-03-02', 'other', 50)],
 ]
 const AFTER = [
-  row('2025-03-02', 'b', 12),
-  row('2025-03-02', 'a', 7),
-  row('2025-03-02', 'other', 51),
+  ...[row('2025-03-02', 'b', 12), row('2025-03-02', 'a', 7), row('2025-03-02', 'other', 51)],
   row('2025-03-03', 'a', 1),
 ]
 

@@ -1,7 +1,7 @@
 /** The ranking under a rule against a plain oracle on random gateways. */
 import fc from 'fast-check'
-import { expect, it, onTestFinished } from 'vitest'
-import { Database } from '../../pipeline/base/database.ts'
+import { expect, it } from 'vitest'
+import type { Database } from '../../pipeline/base/database.ts'
 import { firstDateOf, PERIOD_TABLES } from '../../pipeline/contract/tables.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { numbersOf } from '../../pipeline/dataset/attack.ts'
@@ -10,6 +10,7 @@ import type { PublishedRows } from '../../pipeline/dataset/derived.ts'
 import { applyRule, unsafeSums } from '../../pipeline/dataset/disclosure.ts'
 import type { FrozenDate } from '../../pipeline/dataset/frozen.ts'
 import { type Ranking, type RankingRule, rank, rankAnew } from '../../pipeline/dataset/rank.ts'
+import { memoryDatabase } from '../support/database.ts'
 import { Judge } from '../support/disclosure-judge.ts'
 import {
   type Contribution,
@@ -20,7 +21,6 @@ import {
   rankUnderRule,
   splitDate,
 } from '../support/disclosure-oracle.ts'
-import { temporaryFolder } from '../support/folder.ts'
 import { tries } from '../support/property.ts'
 import type { Day } from '../support/ruled-gateway.ts'
 
@@ -41,14 +41,7 @@ const contribution: fc.Arbitrary<Contribution> = fc.record({
 })
 
 async function databaseOf(contributions: readonly Contribution[]): Promise<Database> {
-  const { signal } = new AbortController()
-  const database = await Database.open({
-    path: ':memory:',
-    temporaryFolder: await temporaryFolder(),
-    memoryLimit: undefined,
-    signal,
-  })
-  onTestFinished(() => database.close())
+  const database = await memoryDatabase()
   await database.setVariable('bound_share', SHARE)
   await database.run('disclosure/create_contributions')
   const rows = contributions.map(({ date, model, contributor, tokens }) => {
@@ -111,7 +104,6 @@ async function rankedUnder(contributions: readonly Contribution[], ranking: Rank
   const database = await databaseOf(contributions)
   const ranked = await rank(database, addDays(LAST_DATE, AGE), ranking)
   await assertInvariants(database, LAST_DATE, true)
-  database.close()
   return ranked
 }
 
@@ -195,7 +187,6 @@ it('judges sums of published rows as a plain reading of the rule does', { timeou
       const numbers = [...numbersOf(published)]
       for (const [name, value] of Object.entries(strict)) await database.setVariable(name, value)
       const unsafe = await unsafeSums(database, numbers)
-      database.close()
       const records = contributions.map((each, position) => ({ ...each, id: `${position}` }))
       const recordsOf = (date: string) => records.filter((each) => each.date === date)
       const judge = new Judge([{ ...published, recordsOf }], { ...strict, share: SHARE })

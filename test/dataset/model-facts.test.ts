@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { Database } from '../../pipeline/base/database.ts'
 import { ModelFacts } from '../../pipeline/contract/model-facts.ts'
 import { appearancesOf, modelFacts } from '../../pipeline/dataset/model-facts.ts'
 import { verifyModels, writeModels } from '../../pipeline/dataset/models-file.ts'
 import { createRegistry } from '../../pipeline/raw/registry.ts'
 import { MODEL_FIELDS } from '../../pipeline/release/documents/fields.ts'
+import { memoryDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const row = (date: string, model_permaslug: string, tokens: number | bigint) => {
@@ -26,28 +26,11 @@ const DAYS = { rows: ROWS, periods: undefined }
 
 describe('the facts of the models', () => {
   it('take from the rows: first and last date, number of days, best rank and its first date, tokens', () => {
-    const facts = { name: '', author: '', aliases: [] }
-    expect(modelFacts(DAYS)).toEqual([
-      {
-        model_permaslug: 'acme/two',
-        ...facts,
-        first_date: '2025-01-01',
-        last_date: '2025-01-04',
-        days: 3,
-        best_rank: 1,
-        best_rank_date: '2025-01-03',
-        total_tokens: '9223372036854777557',
-      },
-      {
-        model_permaslug: 'acme/one',
-        ...facts,
-        first_date: '2025-01-01',
-        last_date: '2025-01-03',
-        days: 2,
-        best_rank: 1,
-        best_rank_date: '2025-01-01',
-        total_tokens: '1000',
-      },
+    const [header, ...lines] = writeModels(modelFacts(DAYS)).toString().trimEnd().split('\n')
+    expect(header).toBe(MODEL_FIELDS.map(({ name }) => name).join(','))
+    expect(lines).toEqual([
+      'acme/two,,,[],2025-01-01,2025-01-04,3,1,2025-01-03,9223372036854777557',
+      'acme/one,,,[],2025-01-01,2025-01-03,2,1,2025-01-01,1000',
     ])
   })
 
@@ -77,10 +60,8 @@ describe('the facts of the models', () => {
       weekly: ['acme/two', 'only/weekly', 'other'].map(period),
       monthly: ['only/monthly', 'only/weekly', 'other'].map(period),
     }
-    const folder = await temporaryFolder()
-    const options = { path: ':memory:', temporaryFolder: folder, memoryLimit: undefined }
-    const database = await Database.open({ ...options, signal: new AbortController().signal })
-    const path = join(folder, 'models.csv')
+    const database = await memoryDatabase()
+    const path = join(await temporaryFolder(), 'models.csv')
     const facts = modelFacts({ rows: ROWS, periods })
     expect(facts.slice(0, 2)).toEqual(modelFacts(DAYS))
     expect(writeModels(facts.slice(2)).toString().split('\n').slice(1)).toEqual([
@@ -92,21 +73,6 @@ describe('the facts of the models', () => {
     await writeFile(path, writeModels(facts))
     await verifyModels(database, path, { rows: ROWS, periods })
     await expect(verifyModels(database, path, DAYS)).rejects.toThrow('it says {"model_permaslug":"only/monthly"')
-    database.close()
-  })
-})
-
-describe('models.csv', () => {
-  it('writes the columns of the data dictionary, and aliases as JSON', () => {
-    const names = { name: 'One, "the first"', author: 'Acme', aliases: ['1', 'a,"b"'] }
-    const [header, ...lines] = writeModels(modelFacts({ ...DAYS, rows: ROWS.slice(0, 1) }, () => names))
-      .toString()
-      .split('\n')
-    expect(header).toBe(MODEL_FIELDS.map(({ name }) => name).join(','))
-    expect(lines).toEqual([
-      'acme/one,"One, ""the first""",Acme,"[""1"",""a,\\""b\\""""]",2025-01-01,2025-01-01,1,1,2025-01-01,900',
-      '',
-    ])
   })
 })
 
@@ -122,20 +88,17 @@ describe('the names of a model', () => {
     [{ alias: 'deployment-7', model_permaslug: 'acme/one' }],
   )
 
-  it('come from the registry, with sorted aliases and without those of the aliases file', () => {
-    expect(registry.names('acme/one')).toEqual({ name: 'Acme One', author: 'Acme', aliases: ['one', 'one-2', 'uno'] })
-  })
-
-  it('come from the base model for an unlisted variant', () => {
-    expect(registry.names('acme/one:free')).toEqual({ name: 'Acme One (free)', author: 'Acme', aliases: [] })
-  })
-
-  it.each(['acme/secret', 'acme/secret:free', 'acme/unknown'])('stay empty for %s, which is not public', (slug) => {
-    expect(registry.names(slug)).toEqual({ name: '', author: '', aliases: [] })
-  })
-
-  it('stay empty when the registry has none and when a spreadsheet would run them as a formula', () => {
-    expect(registry.names('acme/plain')).toEqual({ name: '', author: '', aliases: [] })
-    expect(registry.names('acme/formula')).toEqual({ name: '', author: '', aliases: [] })
-  })
+  const none = { name: '', author: '', aliases: [] }
+  it.each([
+    ['come from the registry, sorted, without aliases of the aliases file',
+     'acme/one', { name: 'Acme One', author: 'Acme', aliases: ['one', 'one-2', 'uno'] }],
+    ['come from the base model for an unlisted variant', 'acme/one:free', { name: 'Acme One (free)', author: 'Acme', aliases: [] }],
+    ['stay empty for a private model', 'acme/secret', none],
+    ['stay empty for a variant of one', 'acme/secret:free', none],
+    ['stay empty for an unknown model', 'acme/unknown', none],
+    ['stay empty when the registry has none', 'acme/plain', none],
+    ['stay empty when a spreadsheet would run them as a formula', 'acme/formula', none],
+  ])('%s', (_, slug, names) => {
+    expect(registry.names(slug)).toEqual(names)
+  }) // biome-ignore format: one line a model
 })

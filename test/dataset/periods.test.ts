@@ -1,10 +1,10 @@
 /** The tables of weeks and months against a plain oracle, around new years and leap days. */
 import fc from 'fast-check'
-import { expect, it, onTestFinished } from 'vitest'
-import { Database } from '../../pipeline/base/database.ts'
+import { expect, it } from 'vitest'
+import type { Database } from '../../pipeline/base/database.ts'
 import { PERIOD_TABLES, type TableRow } from '../../pipeline/contract/tables.ts'
 import { type Ranking, rank } from '../../pipeline/dataset/rank.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { memoryDatabase } from '../support/database.ts'
 import { firstOfMonth, mondayOf, rankPeriods, type Sums } from '../support/oracle.ts'
 import { tries } from '../support/property.ts'
 
@@ -41,14 +41,6 @@ const crowd = fc
     }),
   )
 
-async function openMemory(): Promise<Database> {
-  const { signal } = new AbortController()
-  const folder = await temporaryFolder()
-  const database = await Database.open({ path: ':memory:', temporaryFolder: folder, memoryLimit: undefined, signal })
-  onTestFinished(() => database.close())
-  return database
-}
-
 async function rankOf(database: Database, used: readonly Usage[]): Promise<Ranking> {
   await database.run('result/create_rollup')
   const rows = used.map(({ date, model, tokens }) => ['gateway', date, model, `${tokens}`, '1'])
@@ -77,7 +69,7 @@ function added(rows: readonly TableRow[], firstDateOf: (date: string) => string)
 const { options, timeout_ms } = tries({ share: 5 })
 
 it('ranks weeks and months by the sums of all models, and agrees with the days', { timeout: timeout_ms }, async () => {
-  const database = await openMemory()
+  const database = await memoryDatabase()
   const used = fc
     .tuple(fc.array(usage, { minLength: 1, maxLength: 400, size: 'max' }), fc.array(crowd, { maxLength: 8 }))
     .map(([singles, crowds]) => [...singles, ...crowds.flat()])

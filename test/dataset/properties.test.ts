@@ -34,12 +34,7 @@ const TIMEOUT_MS = 600_000 + RUNS * 60_000
 // The last two days are the day of AS_OF and a later one, the first is before the dataset.
 const DAYS = ['2024-12-31', '2025-01-01', '2025-03-01', '2025-03-02', '2025-03-03', AS_OF.slice(0, 10), '2025-03-11']
 const CLOCKS = [
-  '00:00:00',
-  '00:00:00.000001',
-  '12:34:56.5',
-  '23:59:59',
-  '23:59:59.999999',
-  '23:59:59.9999999',
+  ...['00:00:00', '00:00:00.000001', '12:34:56.5', '23:59:59', '23:59:59.999999', '23:59:59.9999999'],
   '23:59:59.999999999',
 ]
 const OFFSETS = ['Z', '+00:00', '+08:00', '-08:00', '+05:30', '+14:00', '-12:00', '']
@@ -49,43 +44,35 @@ const TOKENS = ['', '0', '1', '1', '2', '3', '1000', '+7', ' 7 ', '007', '7.00',
 
 const PLAIN_SLUGS = ['acme/one', 'acme/two', 'acme/three:free', 'acme/one:free']
 const ODD_SLUGS = [
-  'comma,slug',
-  'quo"te',
-  '"quoted"',
-  "apos'trophe",
-  'pipe|line',
-  'ft:listed:acme::x',
-  'back\\slash',
-  '\\N',
-  '#hash',
-  '{brace}',
-  'per%cent',
-  '$dollar',
-  'a b',
-  ' lead',
-  'trail ',
-  'UPPER/Case',
-  'upper/case',
-  'null',
-  'NULL',
-  'NaN',
-  '007',
-  '7',
-  '1e5',
-  'true',
-  '2025-03-02',
-  'Others',
-  'other/one',
-  'emoji/\u{1f600}',
-  'fullwidth/\uff5e',
-  '\u{1f600}',
-  '\uff5e',
-  '\u{10437}',
-  'caf\u00e9',
-  'cafe\u0301',
-  'no-break\u00a0space',
-  '\u200bzero-width',
-  'x'.repeat(300),
+  ...[
+    'comma,slug',
+    'quo"te',
+    '"quoted"',
+    "apos'trophe",
+    'pipe|line',
+    'back\\slash',
+    '\\N',
+    '#hash',
+    '{brace}',
+    'per%cent',
+  ],
+  ...[
+    '$dollar',
+    'a b',
+    ' lead',
+    'trail ',
+    'UPPER/Case',
+    'upper/case',
+    'null',
+    'NULL',
+    'NaN',
+    '007',
+    '7',
+    '1e5',
+    'true',
+  ],
+  ...['2025-03-02', 'Others', 'other/one', 'emoji/\u{1f600}', 'fullwidth/\uff5e', '\u{1f600}', '\uff5e', '\u{10437}'],
+  ...['caf\u00e9', 'cafe\u0301', 'no-break\u00a0space', '\u200bzero-width', 'ft:listed:acme::x', 'x'.repeat(300)],
 ]
 /** Unlisted names: some look like others, some look private. */
 const UNLISTED_SLUGS = [
@@ -268,7 +255,7 @@ async function writeDataset(
     models: 'models.json',
     max_rejected_share: 1,
     max_withheld_share: 1,
-    sources: described,
+    sources: shuffled(described, random),
   })
   for (const [index, { records }] of sources.entries()) {
     const folder = join(workspace.input, `source-${index}`)
@@ -337,12 +324,13 @@ function expectAccounts(summary: BuildSummary, expected: OracleAnswer): void {
 
 describe('the published ranking', () => {
   it(
-    'equals that of the oracle, byte for byte, for any records in files of any format',
+    'equals that of the oracle, byte for byte, for any records in any order, in files of any format',
     async () => {
       let published = 0
       await fc.assert(
         fc.asyncProperty(dataset, async ({ sources, registry: models, layout }) => {
           const expected = expectedDataset(sources, models, AS_OF)
+          // The oracle has everything in the order in which it was made up, the build in that of the layout.
           const built = await buildDataset(sources, models, layout)
           expect(built?.csv ?? '').toBe(expected.rows.length === 0 ? '' : expected.csv)
           if (built === undefined) return
@@ -357,61 +345,6 @@ describe('the published ranking', () => {
         { numRuns: RUNS, seed: SEED, endOnFailure: true },
       )
       expect(published).toBeGreaterThan(RUNS / 2)
-    },
-    TIMEOUT_MS,
-  )
-
-  it(
-    'does not depend on the order of records, sources, files and columns, nor on the formats of the files',
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(dataset, async ({ sources, registry: models, layout }) => {
-          // The oracle has everything in the order in which it was made up, the build in that of the layout.
-          const expected = expectedDataset(sources, models, AS_OF)
-          const built = await buildDataset(sources.toReversed(), models, layout)
-          expect(built?.csv ?? '').toBe(expected.rows.length === 0 ? '' : expected.csv)
-          if (built !== undefined) expect(built.summary.records.duplicates).toBe(expected.duplicates)
-        }),
-        { numRuns: Math.ceil(RUNS / 4), seed: SEED + 1, endOnFailure: true },
-      )
-    },
-    TIMEOUT_MS,
-  )
-
-  it(
-    'has at most 51 rows per date, `other` only after 50 models, and keeps the total of every date',
-    async () => {
-      const crowded = fc.array(
-        fc.tuple(fc.integer({ min: 0, max: 70 }), fc.constantFrom('0', '1', '1', '2', MAX_TOKENS)),
-        { minLength: 60, maxLength: 200 },
-      )
-      await fc.assert(
-        fc.asyncProperty(crowded, fc.integer({ min: 0, max: 2 ** 31 }), async (pairs, layout) => {
-          const records = pairs.map(([model, tokens], index) =>
-            rawRecord({
-              timestamp: `2025-03-0${1 + (index % 2)}T00:00:00Z`,
-              model_permaslug: `m/${model}`,
-              prompt_tokens: tokens,
-              completion_tokens: '',
-            }),
-          )
-          const built = await buildDataset([{ visibility: 'public', timezone: 'UTC', records }], [], layout)
-          const rows = (built?.csv ?? '')
-            .trimEnd()
-            .split('\n')
-            .slice(1)
-            .map((line) => line.split(','))
-          for (const date of ['2025-03-01', '2025-03-02']) {
-            const ofDate = rows.filter((row) => row[0] === date)
-            const given = records.filter((raw) => raw.timestamp.startsWith(date))
-            expect(ofDate.length).toBeLessThanOrEqual(51)
-            expect(ofDate.findIndex((row) => row[1] === 'other')).toBe(ofDate.length === 51 ? 50 : -1)
-            const published = ofDate.reduce((total, row) => total + BigInt(row[2] ?? 0), 0n)
-            expect(published).toBe(given.reduce((total, raw) => total + BigInt(raw.prompt_tokens), 0n))
-          }
-        }),
-        { numRuns: Math.ceil(RUNS / 4), seed: SEED + 2, endOnFailure: true },
-      )
     },
     TIMEOUT_MS,
   )

@@ -24,12 +24,7 @@ describe('the share of withheld tokens of a first release', () => {
     ['all dates where the last 31 have no usage', [known(8, '2025-01-02'), unknown(3, '2025-01-03')], 'stopped'],
     [
       'duplicates once',
-      [
-        known(80),
-        ...Array(9)
-          .fill(unknown(20))
-          .map((one) => ({ ...one, request_id: 'r' })),
-      ],
+      [known(80), ...Array.from({ length: 9 }, () => ({ ...unknown(20), request_id: 'r' }))],
       'released',
     ],
     ['no tokens at all are released', [known(8, BEFORE_31), known(0), unknown(0)], 'released'],

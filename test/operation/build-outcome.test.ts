@@ -77,12 +77,7 @@ describe('the outcome of a build', () => {
       checks: ['silent_source'],
       last_success: '2025-03-10T12:00:05.000Z',
     } satisfies BuildOutcome)
-  })
-
-  it('is for its owner alone', async () => {
-    const { config, record } = await newPlace()
-    await record(making('unchanged'))
-
+    // It is for its owner alone.
     expect((await stat(outcomePath(config))).mode & 0o777).toBe(0o600)
   })
 

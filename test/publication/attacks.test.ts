@@ -122,28 +122,11 @@ const READ_FIRST = new RegExp(
 )
 
 describe('one flipped bit', () => {
-  it('in a file of every class is named in a folder', async () => {
-    await copyTree(now, tree)
-    const paths = await oneOfEach()
-    expect(paths.length).toBeGreaterThan(50)
-    const missed: string[] = []
-    for (const path of paths) {
-      const place = join(tree, path)
-      const bytes = await readFile(place)
-      await writeFile(place, flipped(bytes, path))
-      const error = await inFolder(tree, { pin }).catch((reason: unknown) => reason)
-      const message = error instanceof Error && error.name === 'BuildError' ? error.message : String(error)
-      if (!message.includes(path.replace(/\.sig$/, ''))) missed.push(`${path}: ${message}`)
-      await writeFile(place, bytes)
-    }
-    expect(missed).toEqual([])
-    expect(await inFolder(tree, { pin })).toMatchObject({ latest: FOURTH })
-  })
-
-  it('in all of them at once is counted over HTTP, also in superseded revisions after a withdrawal', async () => {
+  it('in a file of every class is counted over HTTP, also in superseded revisions after a withdrawal', async () => {
     await copyTree(now, tree)
     const paths = (await oneOfEach()).filter((path) => !READ_FIRST.test(path) && !/^docs\/index\.html/.test(path))
     expect(paths).toContain(`${DATASET}/daily/2025-02-28/r1.json`)
+    expect(paths.length).toBeGreaterThan(40)
     for (const path of paths) await writeFile(join(tree, path), flipped(await readFile(join(tree, path)), path))
     const { verified } = await overHttp(tree, { pin })
     await expect(verified).rejects.toThrow(named(`and ${paths.length - 5} more`))

@@ -83,23 +83,14 @@ async function writeCanaries(workspace: Workspace): Promise<void> {
     `{"timestamp":"2025-03-02T12:00:00Z","model_permaslug":"${CANARIES['a malformed line']}\n`,
   )
 
-  const model = (slug: string, isPublic: boolean, fields = {}) => ({
-    model_permaslug: slug,
-    aliases: [],
-    public: isPublic,
-    name: slug,
-    author: 'acme',
-    ...fields,
-  })
+  const model = (model_permaslug: string, isPublic: boolean, fields = {}) => {
+    return { model_permaslug, aliases: [], public: isPublic, name: model_permaslug, author: 'acme', ...fields }
+  }
+  const known = ['acme/one', 'acme/two', 'acme/tomorrow', 'acme/yesteryear', 'acme/rank-51']
+  const own = [CANARIES['a model that one record calls private'], CANARIES['a model of a private source']]
+  const crowded = Array.from({ length: 48 }, (_, index) => crowdSlug(index))
   await writeInput(workspace, 'models.json', [
-    ...['acme/one', 'acme/two', ...Array.from({ length: 48 }, (_, index) => crowdSlug(index))].map((slug) =>
-      model(slug, true),
-    ),
-    model(CANARIES['a model that one record calls private'], true),
-    model('acme/tomorrow', true),
-    model('acme/yesteryear', true),
-    model('acme/rank-51', true),
-    model(CANARIES['a model of a private source'], true),
+    ...[...known, ...own, ...crowded].map((slug) => model(slug, true)),
     model(CANARIES['a variant of a private model'], false),
     model(CANARIES['a private model without tokens'], false),
     model(CANARIES['a private model'], false, {
@@ -147,9 +138,8 @@ async function readParquet(path: string): Promise<string[]> {
 
 function filesWith(word: string, files: { path: string; texts: string[] }[]): string[] {
   const wanted = word.toLowerCase()
-  return files
-    .filter(({ path, texts }) => [path, ...texts].some((text) => text.toLowerCase().includes(wanted)))
-    .map(({ path }) => path)
+  const found = files.filter(({ path, texts }) => [path, ...texts].some((text) => text.toLowerCase().includes(wanted)))
+  return found.map(({ path }) => path)
 }
 
 describe('nothing private is published', () => {
@@ -166,19 +156,16 @@ describe('nothing private is published', () => {
     return () => removeWorkspace(workspace)
   })
 
-  it('a search for a public model finds it in every data file of the release', () => {
-    const found = filesWith('crowd/model-001', files).map((path) => path.replace(/.*\//, ''))
-    for (const ending of ['parquet', 'csv', 'csv.gz', 'json.gz', 'ndjson.gz'])
-      expect(found).toContain(`rankings-daily.${ending}`)
-  })
-
-  it('the build read every kind of record that a canary is in', () => {
+  it('the build read every kind of record that a canary is in, and a search finds a public model in every data file', () => {
     expect(summary.records.read).toBe(51 + 10 + 2 + 1)
     expect(summary.records.rejected).toEqual({ invalid_model: 1, malformed_record: 1 })
     expect(summary.records).toMatchObject({ duplicates: 1, before_dataset_start: 1, not_yet_complete: 1 })
     expect(summary.records.withheld.map(({ model }) => model)).toEqual([CANARIES['a withheld model']])
     expect(summary.rows).toBe(51)
     expect(summary.warnings.map(({ finding }) => finding).join()).toContain(`${SOURCE}-silent`)
+    const found = filesWith('crowd/model-001', files).map((path) => path.replace(/.*\//, ''))
+    for (const ending of ['parquet', 'csv', 'csv.gz', 'json.gz', 'ndjson.gz'])
+      expect(found).toContain(`rankings-daily.${ending}`)
   })
 
   it.each(Object.entries(CANARIES))('no published file or name contains %s: %s', (_, canary) => {

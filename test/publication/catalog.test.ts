@@ -1,62 +1,40 @@
 /** What stands at the top of the public folder, where the case catalog-and-feeds does not show it. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Catalog } from '../../pipeline/contract/catalog.ts'
 import { dueDates } from '../../pipeline/site/catalog.ts'
 import { renderCrawlerFiles } from '../../pipeline/site/crawlers.ts'
 import { renderFeeds } from '../../pipeline/site/feeds.ts'
 import { PUBLISHER } from '../support/manifest.ts'
-import {
-  createWorkspace,
-  readLatest,
-  removeWorkspace,
-  sha256,
-  snapshotTree,
-  type Workspace,
-} from '../support/pipeline.ts'
+import { newWorkspace, readLatest, sha256, snapshotTree } from '../support/pipeline.ts'
 import { release } from '../support/releases.ts'
 import { indexOf, releaseEntry, siteFacts } from '../support/site.ts'
 
-describe('the top of the public folder', () => {
-  let workspace: Workspace
+it('the top of the public folder lists files with their true hashes, and gives crawlers and feeds only what is published', async () => {
+  const workspace = await newWorkspace()
+  await release(workspace, [['2025-02-07', 1], ['2025-03-09', 1, 'acme/one']], '2025-03-10T10:00:00Z') // biome-ignore format: rows
   const file = (path: string) => readFile(join(workspace.publicDir, path), 'utf8')
-
-  beforeAll(async () => {
-    workspace = await createWorkspace()
-    await release(workspace, [['2025-02-07', 1], ['2025-03-09', 1, 'acme/one']], '2025-03-10T10:00:00Z') // biome-ignore format: rows
-  })
-
-  afterAll(() => removeWorkspace(workspace))
-
-  it('lists files in catalog.json with their true bytes and hashes', async () => {
-    const { datasets, api } = Catalog.parse(JSON.parse(await file('catalog.json')))
-    const files = [...(datasets[0]?.files ?? []), ...Object.values(api)]
-    expect(files.length).toBeGreaterThan(10)
-    for (const { path, bytes, sha256: sum } of files) {
-      const content = await readFile(join(workspace.publicDir, path))
-      expect({ bytes: content.length, sum: sha256(content) }, path).toEqual({ bytes, sum })
-    }
-  })
-
-  it('gives crawlers only addresses that are published', async () => {
-    const text = (await file('sitemap.xml')) + (await file('llms.txt'))
-    const addresses = text.matchAll(/[>(]https:\/\/tokens\.test-gateway\.example\/tokenboard\/([^<)]*)/g)
-    const paths = [...addresses].map(([, path = '']) => path)
-    expect(paths.length).toBeGreaterThan(12)
-    const tree = await snapshotTree(workspace.publicDir)
-    const current = (await readLatest(workspace)).path
-    for (const path of paths) {
-      expect(tree, path).toHaveProperty([path.replace('latest/', current).replace(/(^|\/)$/, '$1index.html')])
-    }
-    expect(paths).toContain(`datasets/rankings-daily/v1/${current}`)
-  })
-
-  it('leads from feeds to pages', async () => {
-    const { items } = JSON.parse(await file('feed.json'))
-    const page = `https://tokens.test-gateway.example/tokenboard/datasets/rankings-daily/v1/${(await readLatest(workspace)).path}`
-    expect(items.map(({ url }: { url: string }) => url)).toEqual([page])
-  })
+  const { datasets, api } = Catalog.parse(JSON.parse(await file('catalog.json')))
+  const files = [...(datasets[0]?.files ?? []), ...Object.values(api)]
+  expect(files.length).toBeGreaterThan(10)
+  for (const { path, bytes, sha256: sum } of files) {
+    const content = await readFile(join(workspace.publicDir, path))
+    expect({ bytes: content.length, sum: sha256(content) }, path).toEqual({ bytes, sum })
+  }
+  const text = (await file('sitemap.xml')) + (await file('llms.txt'))
+  const site = 'https://tokens.test-gateway.example/tokenboard/'
+  const paths = [...text.matchAll(new RegExp(`[>(]${site}([^<)]*)`, 'g'))].map(([, path = '']) => path)
+  expect(paths.length).toBeGreaterThan(12)
+  const tree = await snapshotTree(workspace.publicDir)
+  const current = (await readLatest(workspace)).path
+  for (const path of paths) {
+    expect(tree, path).toHaveProperty([path.replace('latest/', current).replace(/(^|\/)$/, '$1index.html')])
+  }
+  const page = `datasets/rankings-daily/v1/${current}`
+  expect(paths).toContain(page)
+  const { items } = JSON.parse(await file('feed.json'))
+  expect(items.map(({ url }: { url: string }) => url)).toEqual([site + page])
 })
 
 it('expects the next release an hour after the next day is complete, and calls this one stale a day later', () => {

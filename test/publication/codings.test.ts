@@ -1,4 +1,4 @@
-/** The compressed forms beside published texts: which there are, that they follow their texts, and that verify names wrong ones. */
+/** The compressed forms beside published texts, and pages that go with theirs. */
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -19,9 +19,6 @@ beforeAll(async () => {
 
 afterAll(() => removeWorkspace(one))
 
-const releaseAgain = (workspace: Workspace) =>
-  release(workspace, [['2025-03-01', 1], ['2025-03-02', 7]], '2025-03-10T11:00:00Z') // biome-ignore format: rows
-
 it('has compressed forms of pages, styles, scripts and pointers that they make shorter, and of nothing else', async () => {
   const forms = await codingsIn(one.publicDir)
   expect(await wrongCodings(one.publicDir)).toEqual([])
@@ -39,27 +36,29 @@ it('has compressed forms of pages, styles, scripts and pointers that they make s
 
 const sizeOf = async (path: string) => (await readFile(join(one.publicDir, path))).length
 
-it('has equal bytes for equal texts, and forms follow their texts to the next release', async () => {
+it('the forms follow their texts to the next release: new, made again if they were lost, and gone with their page', async () => {
   const workspace = await copyWorkspace(one)
-  const before = await codingsIn(workspace.publicDir)
-  const old = await snapshotTree(workspace.publicDir)
-  await releaseAgain(workspace)
-  expect(await wrongCodings(workspace.publicDir)).toEqual([])
-  const left = await snapshotTree(workspace.publicDir)
+  const { publicDir } = workspace
+  const before = await codingsIn(publicDir)
+  const old = await snapshotTree(publicDir)
+  const lost = 'assets/site.css.gz'
+  await rm(join(publicDir, lost))
+  // Verify misses none.
+  await verifyFolder(publicDir)
+  await mkdir(join(publicDir, 'models/acme'), { recursive: true })
+  for (const page of ['models/gone.html', 'models/acme/gone.html']) {
+    await writeFile(join(publicDir, page), 'old')
+    await writeFile(join(publicDir, `${page}.gz`), gzipSync('old'))
+  }
+  await release(workspace, [['2025-03-01', 1], ['2025-03-02', 7]], '2025-03-10T11:00:00Z') // biome-ignore format: rows
+  expect(await wrongCodings(publicDir)).toEqual([])
+  const left = await snapshotTree(publicDir)
+  expect(left[lost]).toBe(old[lost])
+  expect(Object.keys(left).filter((path) => path.includes('gone'))).toEqual([])
   const kept = before.filter((form) => left[form] !== undefined)
   expect(kept.length).toBeGreaterThan(5)
   const textOf = (form: string) => form.replace(/\.[^.]+$/, '')
   for (const form of kept) expect(left[form] === old[form], form).toBe(left[textOf(form)] === old[textOf(form)])
-})
-
-it('makes a form that is missing when its text is published again, and verify misses none', async () => {
-  const workspace = await copyWorkspace(one)
-  const lost = 'assets/site.css.gz'
-  const bytes = await readFile(join(workspace.publicDir, lost))
-  await rm(join(workspace.publicDir, lost))
-  await verifyFolder(workspace.publicDir)
-  await releaseAgain(workspace)
-  expect(await readFile(join(workspace.publicDir, lost))).toEqual(bytes)
 })
 
 it.each([
@@ -70,14 +69,4 @@ it.each([
   const { publicDir } = await copyWorkspace(one)
   await writeFile(join(publicDir, path), bytes)
   await expect(verifyFolder(publicDir)).rejects.toThrow(`${join(publicDir, path)} is not ${path.replace(/\.\w+$/, '')}`)
-})
-
-it('removes the forms with their page', async () => {
-  const workspace = await copyWorkspace(one)
-  await mkdir(join(workspace.publicDir, 'models'), { recursive: true })
-  const page = join(workspace.publicDir, 'models/gone.html')
-  await writeFile(page, 'old')
-  await writeFile(`${page}.gz`, gzipSync('old'))
-  await releaseAgain(workspace)
-  expect(Object.keys(await snapshotTree(workspace.publicDir)).filter((path) => path.includes('gone'))).toEqual([])
 })

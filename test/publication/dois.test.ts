@@ -8,7 +8,6 @@ import { toJson } from '../../pipeline/base/json.ts'
 import type { Dois } from '../../pipeline/contract/dois.ts'
 import { DOIS_PATH } from '../../pipeline/contract/published-paths.ts'
 import { exportPublished } from '../../pipeline/publication/export.ts'
-import { verify } from '../../pipeline/publication/verify.ts'
 import { reproduce } from '../../pipeline/reproduce.ts'
 import {
   buildIn,
@@ -23,6 +22,7 @@ import {
   withdrawIn,
   writeSmallBuild,
 } from '../support/pipeline.ts'
+import { verifyFolder } from '../support/releases.ts'
 
 const [FIRST, SECOND, THIRD] = ['20250310T120000Z', '20250310T130000Z', '20250310T140000Z'] as const
 
@@ -45,9 +45,6 @@ async function pagesWith({ publicDir }: Workspace, text: string): Promise<string
   return paths.filter((_, position) => found[position])
 }
 
-const verified = ({ publicDir }: Workspace) =>
-  verify(publicDir, { signal: new AbortController().signal, report: () => {} })
-
 it('publishes DOIs beside the releases, and puts the concept DOI into later ones', async () => {
   const workspace = await newWorkspace()
   await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 1) }] })
@@ -69,7 +66,7 @@ it('publishes DOIs beside the releases, and puts the concept DOI into later ones
     'catalog.json',
     'datasets/rankings-daily/v1/index.html',
   ])
-  await verified(workspace)
+  await verifyFolder(workspace.publicDir)
 
   await writeSmallBuild(workspace, { sources: [{ records: crowd(1, () => 2) }] })
   await buildIn(workspace, '2025-03-10T13:00:00Z')
@@ -106,14 +103,14 @@ it('publishes DOIs beside the releases, and puts the concept DOI into later ones
   ] as const
   for (const [releases, message] of wrong) {
     await writeFile(join(copy, DOIS_PATH), toJson({ ...published, releases }))
-    await expect(verify(copy, { signal: effects.signal, report: () => {} })).rejects.toThrow(message)
+    await expect(verifyFolder(copy)).rejects.toThrow(message)
   }
 
   // Without the file, nothing of it stays.
   await rm(join(workspace.dataDir, 'dois.json'))
   await buildIn(workspace, '2025-03-10T14:00:00Z')
   expect(Object.keys(await snapshotTree(workspace.publicDir)).filter((path) => path.includes('dois'))).toEqual([])
-  await verified(workspace)
+  await verifyFolder(workspace.publicDir)
 })
 
 it('stops a build at a faulty dois.json, and names file and field', async () => {

@@ -1,5 +1,5 @@
 /** `tokenboard export`: the bytes of the copy, what is refused, and that the next export completes a stopped one. See also the case export. */
-import { cp, mkdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
@@ -73,82 +73,84 @@ async function withFolderLatest(workspace: Workspace, current: string): Promise<
   return { ...all, [`${DATASET}/latest`]: 'folder', ...Object.fromEntries(latest) }
 }
 
-describe('an export', () => {
-  it('has every file of the public folder that is not hidden, and the link latest', async () => {
-    const folder = await newTarget()
-    const summary = await exportFrom(one, folder)
-    const files = Object.values(await served(one.publicDir)).filter((content) => content !== 'folder')
-    expect(await served(folder)).toEqual(await served(one.publicDir))
-    expect((await served(folder))[`${DATASET}/latest`]).toBe(`link to releases/${FIRST}`)
-    expect(summary).toMatchObject({ outcome: 'exported', release: FIRST, files: files.length, copied: files.length })
-    expect(await verifyFolder(folder)).toMatchObject({ latest: FIRST })
-  })
+it('an export has every file of the public folder that is not hidden, and the link latest or the files that it leads to', async () => {
+  const folder = await newTarget()
+  const events: BuildEvent[] = []
+  const summary = await exportFrom(one, folder, { report: (event) => events.push(event) })
+  const files = Object.values(await served(one.publicDir)).filter((content) => content !== 'folder')
+  expect(await served(folder)).toEqual(await served(one.publicDir))
+  expect((await served(folder))[`${DATASET}/latest`]).toBe(`link to releases/${FIRST}`)
+  expect(summary).toMatchObject({ outcome: 'exported', release: FIRST, files: files.length, copied: files.length })
+  expect(await verifyFolder(folder)).toMatchObject({ latest: FIRST })
+  const progress = events.filter((event) => event.kind === 'progress' && event.stage === 'copy')
+  expect(progress.at(-1)).toMatchObject({ share: 1, bytes: expect.any(Number) })
+  expect(events.filter(({ kind }) => kind === 'done')).toHaveLength(2)
 
-  it('without links has the files of the current release in latest/, and verify compares them', async () => {
-    const folder = await newTarget()
-    await exportFrom(two, folder, { symlinks: false })
-    expect(await served(folder)).toEqual(await withFolderLatest(two, SECOND))
-    expect(await verifyFolder(folder)).toMatchObject({ latest: SECOND })
-    const path = join(folder, DATASET, 'latest/rankings-daily.csv')
-    await writeFile(path, (await readFile(path, 'utf8')).replace(',7', ',8'))
-    await expect(verifyFolder(folder)).rejects.toThrow(`${path} is not the file of the newest release`)
-  })
+  await exportFrom(one, folder, { symlinks: false })
+  expect(await served(folder)).toEqual(await withFolderLatest(one, FIRST))
+  expect(await verifyFolder(folder)).toMatchObject({ latest: FIRST })
+  const path = join(folder, DATASET, 'latest/rankings-daily.csv')
+  await writeFile(path, (await readFile(path, 'utf8')).replace(',5', ',6'))
+  await expect(verifyFolder(folder)).rejects.toThrow(`${path} is not the file of the newest release`)
 
-  it('reports its progress in bytes', async () => {
-    const events: BuildEvent[] = []
-    await exportFrom(one, await newTarget(), { report: (event) => events.push(event) })
-    const progress = events.filter((event) => event.kind === 'progress' && event.stage === 'copy')
-    expect(progress.at(-1)).toMatchObject({ share: 1, bytes: expect.any(Number) })
-    expect(events.filter(({ kind }) => kind === 'done')).toHaveLength(2)
-  })
+  await exportFrom(one, folder)
+  expect(await served(folder)).toEqual(await served(one.publicDir))
+  // As a bad disk leaves it: another byte, the same size and the same time.
+  const csv = `${DATASET}/releases/${FIRST}/rankings-daily.csv`
+  const { atime, mtime } = await stat(join(folder, csv))
+  await writeFile(join(folder, csv), (await readFile(join(folder, csv), 'utf8')).replace(',5', ',6'))
+  await utimes(join(folder, csv), atime, mtime)
+  const notices: string[] = []
+  const report = (event: BuildEvent) => event.kind === 'notice' && notices.push(event.message)
+  const mended = await exportFrom(one, folder, { report })
+  expect(mended).toMatchObject({ outcome: 'exported', copied: 1, removed: 0, mended: [csv] })
+  expect(notices).toEqual([`${join(folder, csv)} was damaged or missing in the copy: copied again`])
+  expect(await served(folder)).toEqual(await served(one.publicDir))
 })
 
-describe('the next export into the same folder', () => {
-  it('replaces a damaged file of the copy that has the same size and time, and names it', async () => {
-    const folder = await newTarget()
-    await exportFrom(one, folder)
-    const csv = `${DATASET}/releases/${FIRST}/rankings-daily.csv`
-    // As a bad disk leaves it: another byte, the same size and the same time.
-    const { atime, mtime } = await stat(join(folder, csv))
-    await writeFile(join(folder, csv), (await readFile(join(folder, csv), 'utf8')).replace(',5', ',6'))
-    await utimes(join(folder, csv), atime, mtime)
-    const notices: string[] = []
-    const report = (event: BuildEvent) => event.kind === 'notice' && notices.push(event.message)
-    expect(await exportFrom(one, folder, { report })).toMatchObject({
-      outcome: 'exported',
-      copied: 1,
-      removed: 0,
-      mended: [csv],
-    })
-    expect(notices).toEqual([`${join(folder, csv)} was damaged or missing in the copy: copied again`])
-    expect(await served(folder)).toEqual(await served(one.publicDir))
-  })
-
-  it.each([true, false])('has links or none as asked, whatever the previous one had (links: %s)', async (symlinks) => {
-    const folder = await newTarget()
-    await exportFrom(one, folder, { symlinks: !symlinks })
-    await exportFrom(one, folder, { symlinks })
-    expect(await served(folder)).toEqual(symlinks ? await served(one.publicDir) : await withFolderLatest(one, FIRST))
-  })
+it('an export copies older assets and files that the publisher added, but none that follows from no release', async () => {
+  const { publicDir, ...workspace } = await copyWorkspace(one)
+  const expected = Object.keys(await served(publicDir))
+  const own = ['CNAME', 'assets/explore-0123456789abcdef.js']
+  const strays = ['notes.txt', 'daily/2025-03-02/r9.csv', 'monthly/2025-01.csv', `releases/${FIRST}/extra.csv`]
+  for (const path of [...own, ...strays.map((stray) => `${DATASET}/${stray}`)])
+    await writeFile(join(publicDir, path), '')
+  const folder = await newTarget()
+  await exportFrom({ publicDir, ...workspace }, folder)
+  expect(Object.keys(await served(folder)).sort()).toEqual([...expected, ...own].sort())
 })
 
-describe('an export', () => {
-  it('refuses to copy a damaged file of a release over the good one of the copy', async () => {
+describe('an export refuses', () => {
+  it('a public folder in which a file is missing or damaged, and leaves the good one of the copy', async () => {
+    const workspace = await copyWorkspace(one)
     const folder = await newTarget()
     await exportFrom(one, folder)
     const copied = await served(folder)
-    const source = await newWorkspace()
-    await cp(one.publicDir, source.publicDir, { recursive: true, verbatimSymlinks: true })
-    const damaged = join(source.publicDir, DATASET, 'releases', FIRST, 'rankings-daily.csv')
-    const bytes = await readFile(damaged)
-    await writeFile(damaged, bytes.fill('X', 10, 11))
-    await expect(exportFrom(source, folder)).rejects.toThrow(
-      `${damaged} does not have the checksum that ${join(damaged, '../SHA256SUMS')} lists; nothing was copied`,
-    )
+    const release = `${DATASET}/releases/${FIRST}`
+    const restore = 'is missing; nothing was copied. Restore the file'
+    const faults: [path: string, damage: ((bytes: Buffer) => Buffer) | undefined, message: string][] = [
+      [`${DATASET}/daily/2025-03-02/r1.csv`, undefined, restore],
+      ['feed.atom', undefined, 'is missing; make build restores it'],
+      [`${release}/rankings-daily.csv`, undefined, `${restore}, from the copy if that one is whole`],
+      [
+        `${release}/rankings-daily.csv`,
+        (bytes) => Buffer.from(bytes).fill('X', 10, 11),
+        `does not have the checksum that ${join(workspace.publicDir, release, 'SHA256SUMS')} lists; nothing was copied`,
+      ],
+      [`${release}/SHA256SUMS`, undefined, 'is missing; nothing was copied'],
+      [`${release}/SHA256SUMS`, () => Buffer.from(''), 'lists other checksums; nothing was copied'],
+    ]
+    for (const [path, damage, message] of faults) {
+      const place = join(workspace.publicDir, path)
+      const bytes = await readFile(place)
+      await (damage === undefined ? rm(place) : writeFile(place, damage(bytes)))
+      await expect(exportFrom(workspace, folder)).rejects.toThrow(`${place} ${message}`)
+      await writeFile(place, bytes)
+    }
     expect(await served(folder)).toEqual(copied)
   })
 
-  it('refuses a folder that holds other files, except hidden ones', async () => {
+  it('a target that holds other files, except hidden ones, or lies in the public folder or around it, also through links', async () => {
     const folder = await newTarget()
     await mkdir(join(folder, '.git'), { recursive: true })
     await exportFrom(one, folder)
@@ -160,9 +162,6 @@ describe('an export', () => {
       message: `${other} is not empty and no export has made it; give a new folder, or empty this one`,
     })
     await expect(exportFrom(one, join(other, 'thesis.txt'))).rejects.toThrow(/is not a folder/)
-  })
-
-  it('refuses the public folder itself, one in it and one around it, also through links', async () => {
     const workspace = await copyWorkspace(one)
     await symlink(workspace.publicDir, join(workspace.root, 'link'))
     for (const name of ['public', 'public/copy', '.', 'link/copy']) {
@@ -171,36 +170,38 @@ describe('an export', () => {
     }
   })
 
-  it('refuses to run during a build, without a release, and after a stopped build', async () => {
+  it('to run during a build, without a release, after a stopped build, and in a withdrawal that is not complete', async () => {
     const workspace = await copyWorkspace(two)
     const lock = await lockPublic(workspace.publicDir)
     // In a process of its own: DuckDB lets one process open a file twice.
     const { code, stderr } = await runProcess(['export', await newTarget()], settings(workspace, ''))
     await lock.release()
-    expect([code, stderr]).toEqual([
-      1,
-      expect.stringMatching(
-        /another command \(process \d+\) is running: it holds .*; try again when it is done, or wait for it with --wait 10m/,
-      ),
-    ])
+    const held =
+      /another command \(process \d+\) is running: it holds .*; try again when it is done, or wait for it with --wait 10m/
+    expect([code, stderr]).toEqual([1, expect.stringMatching(held)])
     await expect(exportFrom(await newWorkspace(), await newTarget())).rejects.toThrow(/holds no release/)
+    await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
+    await writeFile(join(workspace.publicDir, DATASET, 'releases', SECOND, 'rankings-daily.csv'), '')
+    await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/but its release was withdrawn/)
     await mkdir(join(workspace.publicDir, '.staging'))
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/was left by a build that was stopped/)
   })
 
-  it('refuses to copy a withdrawal that is not complete', async () => {
-    const workspace = await copyWorkspace(two)
-    await withdrawIn(workspace, SECOND, '2025-03-10T12:00:00Z')
-    await writeFile(join(workspace.publicDir, DATASET, 'releases', SECOND, 'rankings-daily.csv'), '')
-    await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/but its release was withdrawn/)
-  })
-
-  it('refuses to follow a link, and to remove anything outside of the copy', async () => {
+  it('to follow links but to the folder of the datasets, and to remove anything outside of the copy', async () => {
     const workspace = await copyWorkspace(one)
-    await symlink(workspace.dataDir, join(workspace.publicDir, 'assets/private'))
+    const { publicDir, root } = workspace
+    await symlink(workspace.dataDir, join(publicDir, 'assets/private'))
     await expect(exportFrom(workspace, await newTarget())).rejects.toThrow(/is neither a file nor a folder/)
+    await rm(join(publicDir, 'assets/private'))
     const folder = await newTarget()
-    await exportFrom(one, folder)
+    await exportFrom(workspace, folder)
+    await rename(join(publicDir, 'datasets'), join(root, 'disk'))
+    await symlink(join(root, 'disk'), join(publicDir, 'datasets'))
+    expect(await exportFrom(workspace, folder)).toMatchObject({ copied: 0, removed: 0 })
+    const coverage = join(publicDir, DATASET, 'coverage.json')
+    await rename(coverage, join(root, 'coverage.json'))
+    await symlink(join(root, 'coverage.json'), coverage)
+    await expect(exportFrom(workspace, folder)).rejects.toThrow(`${coverage} is neither a file nor a folder`)
     await writeFile(join(folder, OWN, 'list.json'), JSON.stringify({ files: [{ path: '../x', content: null }] }))
     await expect(exportFrom(one, folder)).rejects.toThrow(/must be a path below the export/)
   })

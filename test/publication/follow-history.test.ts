@@ -3,7 +3,6 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { Database } from '../../pipeline/base/database.ts'
 import type { BuildEvent } from '../../pipeline/base/effects.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { type Manifest, type ReleaseIndex, releasePath } from '../../pipeline/contract/manifest.ts'
@@ -11,6 +10,7 @@ import { HISTORY_PATHS } from '../../pipeline/contract/published-paths.ts'
 import { followHistory } from '../../pipeline/publication/follow-history.ts'
 import { NextTree } from '../../pipeline/publication/next-tree.ts'
 import { appendRelease, EMPTY_INDEX } from '../../pipeline/release/index.ts'
+import { openMemory } from '../support/database.ts'
 import { writeRelease } from '../support/history-table.ts'
 import { unsigned } from '../support/signing.ts'
 
@@ -24,14 +24,13 @@ interface Installation {
 }
 
 let original: Installation
-let index: ReleaseIndex
+let index: ReleaseIndex = EMPTY_INDEX
 const manifests: Manifest[] = []
 
 /** Releases of one row, of which every fifth has another number. */
 beforeAll(async () => {
   original = await newInstallation()
-  index = EMPTY_INDEX
-  const database = await openDatabase(new AbortController().signal)
+  const database = await openMemory()
   for (let day = 0; day < COUNT; day += 1) {
     const row = { date: '2025-03-01', model_permaslug: 'a', total_tokens: String(1 + Math.floor(day / 5)) }
     const folder = join(original.publicDir, releasePath(nameOf(day)))
@@ -51,19 +50,13 @@ async function newInstallation(): Promise<Installation> {
   return { publicDir, stateDir }
 }
 
-function remove({ publicDir }: Installation): Promise<void> {
-  return rm(join(publicDir, '..'), { recursive: true })
-}
+const remove = ({ publicDir }: Installation) => rm(join(publicDir, '..'), { recursive: true })
 
 async function copy(): Promise<Installation> {
   const made = await newInstallation()
   onTestFinished(() => remove(made))
   await cp(original.publicDir, made.publicDir, { recursive: true })
   return made
-}
-
-function openDatabase(signal: AbortSignal): Promise<Database> {
-  return Database.open({ path: ':memory:', temporaryFolder: tmpdir(), memoryLimit: undefined, threads: 1, signal })
 }
 
 interface Followed {
@@ -78,7 +71,7 @@ async function follow(
   { of = index, onEvent }: { of?: ReleaseIndex; onEvent?: (shown: number, controller: AbortController) => void } = {},
 ): Promise<Followed> {
   const controller = new AbortController()
-  const database = await openDatabase(controller.signal)
+  const database = await openMemory({ signal: controller.signal })
   const events: BuildEvent[] = []
   const report = (event: BuildEvent) => {
     events.push(event)
@@ -170,7 +163,7 @@ it('carries no damaged row of a dropped release on', async () => {
 /** Writes the published history again with the rows of a query and its own footer, as another program would. */
 async function rewrite({ publicDir }: Installation, query: string): Promise<void> {
   const path = join(publicDir, HISTORY_PATHS.parquet)
-  const database = await openDatabase(new AbortController().signal)
+  const database = await openMemory()
   const keys = await database.rows<{ key: string; value: string }>('data-files/parquet_keys', { path })
   const footer = keys.map(({ key, value }) => `"${key}": '${value.replaceAll("'", "''")}'`).join(', ')
   await database.execute(`CREATE VIEW history AS FROM read_parquet('${path}')`)

@@ -15,12 +15,14 @@ const SOURCES = {
 const HEADER = 'timestamp,model_permaslug,prompt_tokens,completion_tokens,request_id,api_key_hash,cost_usd,contributor'
 const KEY = 'a'.repeat(64)
 
+const publicModel = (model_permaslug: string) => ({ model_permaslug, public: true })
+
 const pathOf = ({ dataDir }: Workspace, name: string) => join(dataDir, 'state', name)
 
 async function prepared(): Promise<Workspace> {
   const workspace = await newWorkspace()
   await writeInput(workspace, 'sources.json', SOURCES)
-  await writeInput(workspace, 'models.json', [{ model_permaslug: 'a/one', public: true }])
+  await writeInput(workspace, 'models.json', [publicModel('a/one')])
   for (const day of ['2025-03-07', '2025-03-08']) await writeInput(workspace, `raw/${day}.csv`, recordsOf(day))
   await buildIn(workspace, '2025-03-10T12:00:00Z')
   return workspace
@@ -53,10 +55,6 @@ async function buildOf(workspace: Workspace, asOf: string) {
 
 type Change = (workspace: Workspace) => Promise<unknown>
 
-const change =
-  (name: string, text: string): Change =>
-  ({ input }) =>
-    appendFile(join(input, name), text)
 const remove =
   (name: string): Change =>
   (workspace) =>
@@ -68,16 +66,13 @@ const sources =
 
 const CHANGES: Record<string, Change> = {
   nothing: async () => {},
-  'a record more': change('raw/2025-03-08.csv', `2025-03-08T09:00:00Z,a/one,5,5,n,${KEY},1,c1\n`),
+  'a record more': ({ input }) =>
+    appendFile(join(input, 'raw/2025-03-08.csv'), `2025-03-08T09:00:00Z,a/one,5,5,n,${KEY},1,c1\n`),
   'a new file': (workspace) => writeInput(workspace, 'raw/2025-03-09.csv', recordsOf('2025-03-09')),
   'a touched file': ({ input }) => utimes(join(input, 'raw/2025-03-08.csv'), 1, 1),
   'a file that is gone': ({ input }) => rm(join(input, 'raw/2025-03-07.csv')),
   'a model that is public now': (workspace) =>
-    writeInput(
-      workspace,
-      'models.json',
-      ['a/one', 'b/two'].map((model_permaslug) => ({ model_permaslug, public: true })),
-    ),
+    writeInput(workspace, 'models.json', ['a/one', 'b/two'].map(publicModel)),
   'missing files that are kept': sources({ on_missing: 'keep' }),
   'a smaller share of rejects': sources({ max_rejected_share: 0.001 }),
   'a disclosure rule': sources({ disclosure: {} }),
@@ -93,10 +88,8 @@ const CHANGES: Record<string, Change> = {
   'another secret': ({ dataDir }) => rm(join(dataDir, 'disclosure'), { recursive: true, force: true }),
   'another manifest': async ({ publicDir }) => {
     const path = join(publicDir, 'datasets/rankings-daily/v1/latest/manifest.json')
-    await writeFile(
-      path,
-      (await readFile(path, 'utf8')).replace(/"content_hash": "sha256:./, '"content_hash": "sha256:0'),
-    )
+    const text = await readFile(path, 'utf8')
+    await writeFile(path, text.replace(/"content_hash": "sha256:./, '"content_hash": "sha256:0'))
   },
 }
 

@@ -12,7 +12,7 @@ import { UtcDate } from '../../pipeline/contract/utc-date.ts'
 import { exportPublished } from '../../pipeline/publication/export.ts'
 import { archiveDates } from '../../pipeline/rollup/archive-dates.ts'
 import { findUnknownModels } from '../../pipeline/rollup/unknown-models.ts'
-import { filesAfter, LOST } from '../support/crash.ts'
+import { crashAfter, filesAfter, LOST } from '../support/crash.ts'
 import { readIndex } from '../support/history.ts'
 import {
   buildIn,
@@ -36,11 +36,6 @@ const SAMPLE_AS_OF = '2025-03-10T12:00:00Z'
 /** Nothing says that one's own logs are newer than the sample. */
 const EARLIER = '2025-03-10T09:00:00Z'
 
-interface Ran {
-  summary: BuildSummary
-  notices: string[]
-}
-
 /** A build as `make build` runs it; without `SOURCES` it builds what lies in the data folder, or the sample. */
 async function run(
   workspace: Workspace,
@@ -51,7 +46,7 @@ async function run(
     notices = [],
     ...options
   }: BuildOptions & { sources?: string; files?: Files; notices?: string[] } = {},
-): Promise<Ran> {
+): Promise<{ summary: BuildSummary; notices: string[] }> {
   const report = (event: BuildEvent) => void (event.kind === 'notice' && notices.push(event.message))
   const summary = await buildIn({ ...workspace, sources }, asOf, { report, files }, options)
   return { summary, notices }
@@ -109,30 +104,23 @@ async function withSample(work: (workspace: Workspace) => Promise<void>): Promis
   }
 }
 
-describe('the first real build over the sample', () => {
-  it.each([EARLIER, SAMPLE_AS_OF])(
-    'a build as of %s never mixes its files with the sample’s wherever it stops, and the next build completes it',
-    async (asOf) => {
-      const { steps, expected } = await counted(asOf)
-      const publicSteps = steps.flatMap((path, step) => (/public\/(?!\.)|new-chain/.test(path) ? [step] : []))
-      const chosen = publicSteps.filter((_, position) => position % 50 === 0 || position === 2)
-      for (const last of [...chosen, ...publicSteps.slice(-2)]) {
-        await withSample(async (workspace) => {
-          let taken = 0
-          const files = filesAfter(() => {
-            taken += 1
-            if (taken > last) throw new Error(LOST)
-          })
-          await expect(run(workspace, asOf, { files })).rejects.toThrow(LOST)
-          await assertNotMixed(workspace)
-          await run(workspace, asOf)
-          expect(await published(workspace), `stopped before step ${last}, ${steps[last]}`).toEqual(expected)
-          await verifyFolder(workspace.publicDir)
-        })
-      }
-    },
-  )
-})
+it.each([EARLIER, SAMPLE_AS_OF])(
+  'the first real build as of %s never mixes its files with the sample’s wherever it stops, and the next one completes it',
+  async (asOf) => {
+    const { steps, expected } = await counted(asOf)
+    const publicSteps = steps.flatMap((path, step) => (/public\/(?!\.)|new-chain/.test(path) ? [step] : []))
+    const chosen = publicSteps.filter((_, position) => position % 50 === 0 || position === 2)
+    for (const last of [...chosen, ...publicSteps.slice(-2)]) {
+      await withSample(async (workspace) => {
+        await expect(run(workspace, asOf, { files: crashAfter(last) })).rejects.toThrow(LOST)
+        await assertNotMixed(workspace)
+        await run(workspace, asOf)
+        expect(await published(workspace), `stopped before step ${last}, ${steps[last]}`).toEqual(expected)
+        await verifyFolder(workspace.publicDir)
+      })
+    }
+  },
+)
 
 /** The paths of all steps of a real build over the sample, and what it leaves. */
 async function counted(asOf: string): Promise<{ steps: string[]; expected: Record<string, string> }> {
@@ -155,74 +143,59 @@ async function assertNotMixed(workspace: Workspace): Promise<void> {
   expect(manifest.content_hash).toBe(pointer.content_hash)
   for (const file of manifest.files) expect(sha256(await readFile(join(folder, file.path)))).toBe(file.sha256)
   const { releases } = await readIndex(workspace)
-  const manifests = releases.map(({ path }) => join(datasetFolder(workspace), path, 'manifest.json'))
   const kinds = new Set<boolean>()
-  for (const path of manifests) {
-    const found = await readFile(path, 'utf8').catch(() => undefined)
+  for (const { path } of releases) {
+    const found = await readFile(join(datasetFolder(workspace), path, 'manifest.json'), 'utf8').catch(() => undefined)
     if (found !== undefined) kinds.add(Manifest.parse(JSON.parse(found)).synthetic)
   }
   expect(kinds.size).toBe(1)
 }
 
-describe('a switch to a new chain that stopped halfway', () => {
-  /** Has a real build over the sample fail as `path` of the dataset is put in place. */
-  async function stop(workspace: Workspace, path: string): Promise<void> {
+it('a switch that stopped halfway is told of, and `models` and `archive` miss no files of the sample', () =>
+  withSample(async (workspace) => {
     const files = filesAfter((_from, to) => {
-      if (to === join(datasetFolder(workspace), path)) throw new Error(LOST)
+      if (to === join(datasetFolder(workspace), 'releases/index.json')) throw new Error(LOST)
     })
     await expect(run(workspace, SAMPLE_AS_OF, { files })).rejects.toThrow(
       `the switch to the new chain stopped halfway: ${LOST}; the next make build completes it`,
     )
-  }
+    const copy = await copyWorkspace(workspace)
+    await expect(run(copy, SAMPLE_AS_OF, { dryRun: true })).rejects.toThrow(
+      `${copy.publicDir} was left by a build that was stopped; make build completes it`,
+    )
+    const config = { ...readPipelineConfig(settings(workspace, SAMPLE_AS_OF)), threads: 1 }
+    expect((await findUnknownModels(config, QUIET, { names: [] })).unknown).toEqual([])
+    const before = UtcDate.parse('2025-03-06')
+    expect((await archiveDates(config, QUIET, { before, dryRun: true })).records).toBe(1)
+  }))
 
-  it('makes the stopped build and a dry run report a switch that is not complete', () =>
-    withSample(async (workspace) => {
-      await stop(workspace, 'releases/index.json')
-      await expect(run(workspace, SAMPLE_AS_OF, { dryRun: true })).rejects.toThrow(
-        `${workspace.publicDir} was left by a build that was stopped; make build completes it`,
-      )
-    }))
-
-  it('does not make `models` and `archive --dry-run` report files of the sample as missing', () =>
-    withSample(async (workspace) => {
-      await stop(workspace, 'releases/index.json')
-      const config = { ...readPipelineConfig(settings(workspace, SAMPLE_AS_OF)), threads: 1 }
-      expect((await findUnknownModels(config, QUIET, { names: [] })).unknown).toEqual([])
-      const before = UtcDate.parse('2025-03-06')
-      expect((await archiveDates(config, QUIET, { before, dryRun: true })).records).toBe(1)
-    }))
-})
-
-const FOLDERS = [
-  '.',
-  'datasets',
-  ...['releases', 'daily', 'monthly'].map((name) => `datasets/rankings-daily/v1/${name}`),
-]
-
-describe.each(FOLDERS)('where %s below the public folder is a link', (folder) => {
-  it('a new chain replaces the files behind the link, keeps a copy of them, and leaves the link', () =>
-    withSample(async (workspace) => {
-      const link = join(workspace.publicDir, folder)
-      const elsewhere = join(workspace.root, 'elsewhere')
-      await run(workspace, '2025-03-10T13:00:00Z')
-      await rename(link, elsewhere)
-      await symlink(elsewhere, join(link))
-      await writeOwnLogs(workspace, 7)
-      await run(workspace, '2025-03-10T14:00:00Z')
-      const exported = async (name: string) => {
-        const target = join(workspace.root, name)
-        await exportPublished(readPipelineConfig(settings(workspace, EARLIER)), QUIET, { folder: target })
-        return published({ publicDir: target })
-      }
-      const before = await exported('before')
-      await writeOwnLogs(workspace)
-      const { summary } = await run(workspace, EARLIER, { newChain: true })
-      expect(await exported('after')).toEqual(alone)
-      expect(await published({ publicDir: summary.new_chain?.kept_in ?? '' })).toEqual(before)
-      expect(await readlink(link)).toBe(elsewhere)
-      await verifyFolder(workspace.publicDir)
-    }))
-})
+describe.each(['.', 'datasets', 'datasets/rankings-daily/v1/daily'])(
+  'where %s below the public folder is a link',
+  (folder) => {
+    it('a new chain replaces the files behind the link, keeps a copy of them, and leaves the link', () =>
+      withSample(async (workspace) => {
+        const link = join(workspace.publicDir, folder)
+        const elsewhere = join(workspace.root, 'elsewhere')
+        await run(workspace, '2025-03-10T13:00:00Z')
+        await rename(link, elsewhere)
+        await symlink(elsewhere, join(link))
+        await writeOwnLogs(workspace, 7)
+        await run(workspace, '2025-03-10T14:00:00Z')
+        const exported = async (name: string) => {
+          const target = join(workspace.root, name)
+          await exportPublished(readPipelineConfig(settings(workspace, EARLIER)), QUIET, { folder: target })
+          return published({ publicDir: target })
+        }
+        const before = await exported('before')
+        await writeOwnLogs(workspace)
+        const { summary } = await run(workspace, EARLIER, { newChain: true })
+        expect(await exported('after')).toEqual(alone)
+        expect(await published({ publicDir: summary.new_chain?.kept_in ?? '' })).toEqual(before)
+        expect(await readlink(link)).toBe(elsewhere)
+        await verifyFolder(workspace.publicDir)
+      }))
+  },
+)
 
 describe('--new-chain', () => {
   it('keeps two previous chains whose newest releases have the same name', () =>

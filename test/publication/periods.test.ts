@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Database } from '../../pipeline/base/database.ts'
+import type { Database } from '../../pipeline/base/database.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import type { Revision } from '../../pipeline/dataset/coverage.ts'
 import { renderParquet } from '../../pipeline/publication/periods.ts'
 import { readParquet } from '../../pipeline/release/read-back.ts'
+import { openMemory } from '../support/database.ts'
 
 const VECTOR_ROWS = 2048
 const ROW_GROUP_ROWS = 122_880
@@ -19,9 +20,7 @@ let folder: string
 let database: Database
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
-  const { signal } = new AbortController()
-  const options = { path: ':memory:', temporaryFolder: folder, memoryLimit: undefined, threads: 4, signal }
-  database = await Database.open(options)
+  database = await openMemory({ threads: 4 })
 })
 afterAll(async () => {
   database.close()

@@ -49,7 +49,12 @@ beforeAll(async () => {
 afterAll(() => removeWorkspace(original))
 
 const OF_ONE = `"table" = 'daily' AND date = '2025-03-02' AND model_permaslug = 'a'`
+const OF_SECOND = `"table" = 'daily' AND valid_from = '${R2}'`
 const UNCHANGED = `"table" = 'daily' AND date = '2025-03-09' AND position = 1`
+
+const IN_TWO = `
+  UPDATE forged SET valid_to = '${R2}' WHERE ${UNCHANGED};
+  INSERT INTO forged SELECT * REPLACE (valid_to AS valid_from, NULL AS valid_to) FROM forged WHERE ${UNCHANGED}`
 
 interface Forgery {
   /** Changes the table `forged`. */
@@ -98,98 +103,44 @@ async function historyAlone(): Promise<Workspace> {
 
 describe('of the history, verify', () => {
   it.each<[string, Forgery, RegExp]>([
-    [
-      'other tokens of a release',
-      { edit: `UPDATE forged SET total_tokens = 7 WHERE ${OF_ONE}` },
-      /has sha256:\w+ as the daily rows of release 20250310T100000Z, but the index says sha256:/,
-    ],
-    [
-      'other tokens of the second release',
-      { edit: `UPDATE forged SET total_tokens = 7 WHERE "table" = 'daily' AND valid_from = '${R2}' AND position = 1` },
-      /as the daily rows of release 20250310T110000Z/,
-    ],
-    [
-      'other days of a week',
-      { edit: `UPDATE forged SET days = days + 1 WHERE "table" = 'weekly' AND date = '2025-03-03'` },
-      /as the weekly rows of release 20250310T100000Z/,
-    ],
-    [
-      'days of a date',
-      { edit: `UPDATE forged SET days = 1 WHERE ${OF_ONE}` },
-      /as the daily rows of release 20250310T100000Z/,
-    ],
-    [
-      'a row less in the second release',
-      { edit: `DELETE FROM forged WHERE valid_from = '${R2}' AND "table" = 'monthly' AND position = 4` },
-      /no row at position 4 of 2025-03-01 in the monthly table of release 20250310T110000Z/,
-    ],
-    [
-      'a row more',
-      {
-        edit: `INSERT INTO forged SELECT * REPLACE (7 AS position, 'z' AS model_permaslug) FROM forged WHERE ${OF_ONE}`,
-      },
-      /as the daily rows of release 20250310T100000Z/,
-    ],
-    [
-      'positions that begin with 2',
-      { edit: `UPDATE forged SET position = position + 1 WHERE date = '2025-02-28'` },
-      /no row at position 1 of 2025-02-28 in the daily table of release 20250310T100000Z/,
-    ],
-    [
-      'two rows at one position',
-      { edit: `UPDATE forged SET position = 5 WHERE "table" = 'daily' AND valid_from = '${R2}' AND position = 4` },
-      /from 20250310T110000Z in the daily table that has the position of another row of 20250310T110000Z/,
-    ],
-    [
-      'a row twice',
-      { edit: `INSERT INTO forged FROM forged WHERE ${OF_ONE}` },
-      /has a row of a on 2025-03-02 .* that is not in its place/,
-    ],
+    ['other tokens of a release', { edit: `UPDATE forged SET total_tokens = 7 WHERE ${OF_ONE}` },
+     /has sha256:\w+ as the daily rows of release 20250310T100000Z, but the index says sha256:/],
+    ['other tokens of the second',
+     { edit: `UPDATE forged SET total_tokens = 7 WHERE ${OF_SECOND} AND position = 1` }, /as the daily rows of release 20250310T110000Z/],
+    ['other days of a week', { edit: `UPDATE forged SET days = days + 1 WHERE "table" = 'weekly' AND date = '2025-03-03'` },
+     /as the weekly rows of release 20250310T100000Z/],
+    ['days of a date', { edit: `UPDATE forged SET days = 1 WHERE ${OF_ONE}` }, /as the daily rows of release 20250310T100000Z/],
+    ['a row less', { edit: `DELETE FROM forged WHERE valid_from = '${R2}' AND "table" = 'monthly' AND position = 4` },
+     /no row at position 4 of 2025-03-01 in the monthly table of release 20250310T110000Z/],
+    ['a row more', { edit: `INSERT INTO forged SELECT * REPLACE (7 AS position, 'z' AS model_permaslug) FROM forged WHERE ${OF_ONE}` },
+     /as the daily rows of release 20250310T100000Z/],
+    ['two rows at one position',
+     { edit: `UPDATE forged SET position = 5 WHERE ${OF_SECOND} AND position = 4` }, /that has the position of another row of 20250310T110000Z/],
+    ['a row twice', { edit: `INSERT INTO forged FROM forged WHERE ${OF_ONE}` }, /has a row of a on 2025-03-02 .* that is not in its place/],
     ['another order', { order: 'date, valid_from, position, "table"' }, /that is not in its place/],
-    [
-      'a row that stands in no release',
-      { edit: `INSERT INTO forged SELECT * REPLACE (valid_from AS valid_to) FROM forged WHERE ${OF_ONE}` },
-      /that ends before it begins/,
-    ],
-    [
-      'a row in two where one is enough',
-      {
-        edit: `UPDATE forged SET valid_to = '${R2}' WHERE ${UNCHANGED};
-          INSERT INTO forged SELECT * REPLACE (valid_to AS valid_from, NULL AS valid_to) FROM forged WHERE ${UNCHANGED}`,
-      },
-      /has a row of a on 2025-03-09 from 20250310T110000Z .* that is the same before and after 20250310T110000Z/,
-    ],
-    [
-      'a row of an unknown release',
-      { edit: `UPDATE forged SET valid_to = '20250310T103000Z' WHERE ${OF_ONE}` },
-      /that names 20250310T103000Z, which is not a release that stands/,
-    ],
+    ['a row that stands in no release',
+     { edit: `INSERT INTO forged SELECT * REPLACE (valid_from AS valid_to) FROM forged WHERE ${OF_ONE}` }, /that ends before it begins/],
+    ['a row in two where one is enough', { edit: IN_TWO },
+     /has a row of a on 2025-03-09 from 20250310T110000Z .* that is the same before and after 20250310T110000Z/],
+    ['a row of an unknown release', { edit: `UPDATE forged SET valid_to = '20250310T103000Z' WHERE ${OF_ONE}` },
+     /that names 20250310T103000Z, which is not a release that stands/],
     ['another table', { edit: `UPDATE forged SET "table" = 'yearly' WHERE ${OF_ONE}` }, /table: must be one of daily,/],
     ['no tokens', { edit: `UPDATE forged SET total_tokens = NULL WHERE ${OF_ONE}` }, /total_tokens: is missing/],
     ['a column more', { edit: 'ALTER TABLE forged ADD COLUMN more INTEGER' }, /has the columns .*"more"/],
-    [
-      'another line to cite',
-      { keys: (keys) => ({ ...keys, attribution: 'mine' }) },
-      /says attribution = mine in its footer, but by the releases it is Source: /,
-    ],
+    ['another line to cite', { keys: (keys) => ({ ...keys, attribution: 'mine' }) },
+     /says attribution = mine in its footer, but by the releases it is Source: /],
     ['another chain', { keys: (keys) => ({ ...keys, entry: '0'.repeat(64) }) }, /says entry = 0{64} in its footer/],
-    [
-      'a release less',
-      { keys: (keys) => ({ ...keys, releases: `${R2} ${R3}` }) },
-      /does not have release 20250310T100000Z/,
-    ],
-    [
-      'a release more',
-      { keys: (keys) => ({ ...keys, releases: `${R1} ${R2} 20250310T113000Z ${R3}` }) },
-      /has release 20250310T113000Z, which is not one that stands/,
-    ],
+    ['a release less', { keys: (keys) => ({ ...keys, releases: `${R2} ${R3}` }) }, /does not have release 20250310T100000Z/],
+    ['a release more', { keys: (keys) => ({ ...keys, releases: `${R1} ${R2} 20250310T113000Z ${R3}` }) },
+     /has release 20250310T113000Z, which is not one that stands/],
   ])('names a history.parquet with %s', async (_what, forgery, message) => {
     const workspace = await historyAlone()
     const path = join(workspace.publicDir, HISTORY_PATHS.parquet)
     await forge(path, forgery)
-    await expect(verifyTable(workspace, original)).rejects.toThrow(message)
-    await expect(verifyTable(workspace, original)).rejects.toThrow(path)
-  })
+    const verifying = verifyTable(workspace, original)
+    await expect(verifying).rejects.toThrow(message)
+    await expect(verifying).rejects.toThrow(path)
+  }) // biome-ignore format: one line a forgery
 })
 
 describe('of history.csv.gz, verify', () => {
@@ -213,58 +164,29 @@ describe('of a dropped release', () => {
   it('verify reads the rows from the history', async () => {
     const releases = 3 * 30 - DATA_FILES.length
     const [days, months, history] = [3 * 3 + 5 * 3, 2 * 2 + 4 * 2, 2]
-    expect(await verifyFolder(original.publicDir)).toMatchObject({
-      releases: 3,
-      dropped: 1,
-      files: releases + days + months + history,
-    })
+    const files = releases + days + months + history
+    expect(await verifyFolder(original.publicDir)).toMatchObject({ releases: 3, dropped: 1, files })
   })
 
-  it.each<[string, (workspace: Workspace) => Promise<void>, string]>([
-    [
-      'a data file that is there',
-      ({ publicDir }) =>
-        cp(inRelease(publicDir, R3, 'rankings-daily.csv'), inRelease(publicDir, R1, 'rankings-daily.csv')),
-      `${R1}/rankings-daily.csv`,
-    ],
-    [
-      'another file that changed',
-      ({ publicDir }) => writeFile(inRelease(publicDir, R1, 'quality.json'), '{}'),
-      `${R1}/quality.json does not have the checksum`,
-    ],
-    [
-      'checksums that list another data file',
-      ({ publicDir }) =>
-        editText(inRelease(publicDir, R1, 'SHA256SUMS'), /[0-9a-f]{64}(?= {2}rankings-daily.csv\n)/, '0'.repeat(64)),
-      `${R1}/rankings-daily.csv is not the file that manifest.json lists`,
-    ],
-    [
-      'a history that is missing',
-      ({ publicDir }) => rm(join(publicDir, HISTORY_PATHS.parquet)),
-      'history.parquet is missing',
-    ],
-    [
-      'a history with other rows',
-      ({ publicDir }) =>
-        forge(join(publicDir, HISTORY_PATHS.parquet), { edit: `UPDATE forged SET total_tokens = 7 WHERE ${OF_ONE}` }),
-      `history.parquet, as of ${R1}, holds 18 rows with sha256:`,
-    ],
-    [
-      'an index that does not tell',
-      ({ publicDir }) => editText(join(publicDir, INDEX_PATH), /,\s+"dropped": true/, ''),
-      `${R1}/rankings-daily.csv is listed in SHA256SUMS but missing`,
-    ],
-    [
-      'an index that tells it of the current release',
-      ({ publicDir }) =>
-        editText(join(publicDir, INDEX_PATH), '"status": "current"', '"status": "current", "dropped": true'),
-      'index.json does not say what follows from the releases',
-    ],
+  it.each<[string, (publicDir: string) => Promise<void>, string]>([
+    ['a data file that is there', (dir) => cp(inRelease(dir, R3, 'rankings-daily.csv'), inRelease(dir, R1, 'rankings-daily.csv')),
+     `${R1}/rankings-daily.csv`],
+    ['another file that changed', (dir) => writeFile(inRelease(dir, R1, 'quality.json'), '{}'),
+     `${R1}/quality.json does not have the checksum`],
+    ['checksums that list another data file', (dir) => editText(inRelease(dir, R1, 'SHA256SUMS'),
+     /[0-9a-f]{64}(?= {2}rankings-daily.csv\n)/, '0'.repeat(64)), `${R1}/rankings-daily.csv is not the file that manifest.json lists`],
+    ['a history that is missing', (dir) => rm(join(dir, HISTORY_PATHS.parquet)), 'history.parquet is missing'],
+    ['a history with other rows', (dir) => forge(join(dir, HISTORY_PATHS.parquet),
+     { edit: `UPDATE forged SET total_tokens = 7 WHERE ${OF_ONE}` }), `history.parquet, as of ${R1}, holds 18 rows with sha256:`],
+    ['an index that does not tell', (dir) => editText(join(dir, INDEX_PATH), /,\s+"dropped": true/, ''),
+     `${R1}/rankings-daily.csv is listed in SHA256SUMS but missing`],
+    ['an index that tells it of the current release', (dir) => editText(join(dir, INDEX_PATH), '"status": "current"',
+     '"status": "current", "dropped": true'), 'index.json does not say what follows from the releases'],
   ])('verify names %s', async (_what, tamper, message) => {
-    const workspace = await copyWorkspace(original)
-    await tamper(workspace)
-    await expect(verifyFolder(workspace.publicDir)).rejects.toThrow(message)
-  })
+    const { publicDir } = await copyWorkspace(original)
+    await tamper(publicDir)
+    await expect(verifyFolder(publicDir)).rejects.toThrow(message)
+  }) // biome-ignore format: one line a change
 
   it('the next build removes a data file that is there again, and restores the CSV of the history', async () => {
     const workspace = await copyWorkspace(original)
@@ -301,19 +223,18 @@ describe('derive --release', () => {
     expect(() => verifyDerived(summary)).not.toThrow()
   })
 
-  it.each([
-    ['the folder of the dataset', DATASET_PATH],
-    ['history.parquet', HISTORY_PATHS.parquet],
-  ])('takes %s and needs no more than the manifest beside it', async (_what, place) => {
+  it('takes the folder of the dataset or history.parquet, and needs no more than the manifest beside it', async () => {
     const { root } = await newWorkspace()
     await cp(join(original.publicDir, HISTORY_PATHS.parquet), join(root, HISTORY_PATHS.parquet))
     const manifest = `${releasePath(R1)}/manifest.json`
-    await expect(deriveTo(join(root, 'out'), join(root, place), R1)).rejects.toThrow(
+    await expect(deriveTo(join(root, 'out'), join(root, DATASET_PATH), R1)).rejects.toThrow(
       'put the manifest.json of the release',
     )
     await cp(join(original.publicDir, manifest), join(root, manifest))
-    const { files } = await deriveTo(join(root, 'out'), join(root, place), R1)
-    expect(new Set(files.map(({ comparison }) => comparison))).toEqual(new Set(['equal']))
+    for (const [number, place] of [DATASET_PATH, HISTORY_PATHS.parquet].entries()) {
+      const { files } = await deriveTo(join(root, `out-${number}`), join(root, place), R1)
+      expect(new Set(files.map(({ comparison }) => comparison))).toEqual(new Set(['equal']))
+    }
   })
 
   it('says that rows are equal where another version wrote other bytes, and else ends with exit code 1', async () => {

@@ -110,6 +110,16 @@ function hostWith(answers: Record<string, Answer>): Promise<StaticHost> {
   return serveFolder(published.publicDir, { answers })
 }
 
+/** Serves another folder from the answer to a path on. */
+async function switchingHost(from: string, to: string, path: string, time = 1): Promise<StaticHost> {
+  const switching: Answer = (response, bytes, count) => {
+    if (count >= time) host.folder = to
+    whole(response, bytes, count)
+  }
+  const host: StaticHost = await serveFolder(from, { answers: { [path]: switching } })
+  return host
+}
+
 /** The middle byte with one bit turned. */
 const broken: Answer = (response, bytes, count) => {
   const copy = Buffer.from(bytes)
@@ -119,36 +129,23 @@ const broken: Answer = (response, bytes, count) => {
 }
 
 describe('verify URL', () => {
-  it('verifies as much as it does of the folder, and fetches immutable files once', async () => {
-    const { url, requests } = await hostWith({})
-    expect(await prove(url)).toEqual(await verifyFolder(published.publicDir))
+  it('verifies as much as it does of the folder, with and without a slash at the end, and fetches immutable files once', async () => {
+    const { url, requests } = await serveFolder(published.publicDir, { below: '/data/of/ours/' })
+    const expected = await verifyFolder(published.publicDir)
+    expect(await prove(url)).toEqual(expected)
     expect(requests.get(CSV)).toBe(1)
+    expect(await prove(url.slice(0, -1))).toEqual(expected)
   })
 
-  it('accepts an address with a path, with and without a slash at the end', async () => {
-    const { url } = await serveFolder(published.publicDir, { below: '/data/of/ours/' })
-    expect(await prove(url.slice(0, -1))).toMatchObject({ releases: 2, latest: SECOND })
-    expect(await prove(url)).toMatchObject({ releases: 2, latest: SECOND })
-  })
-
-  it.each([
-    ['an older release', `${DATASET}/releases/${FIRST}/quality.json`],
-    ['a Parquet file', `${DATASET}/releases/${SECOND}/rankings-daily.parquet`],
-    ['the pointer to a revision', `${DATASET}/monthly/2025-03.csv`],
-    ['the copy of the newest release', `${DATASET}/latest/rankings-daily.csv`],
-    ['an answer of the API', 'api/v1/embeddings/models.json'],
-  ])('names the address of %s with one flipped bit', async (_what, path) => {
-    const { url } = await hostWith({ [path]: broken })
-    await expect(prove(url)).rejects.toThrow(`${url}${path}`)
-  })
-
-  it.each([
-    ['manifest.json', `${DATASET}/releases/${FIRST}/manifest.json`],
-    ['a revision', `${DATASET}/daily/2025-03-02/r1.parquet`],
-    ['a file below latest/', `${DATASET}/latest/SHA256SUMS`],
-  ])('names the address of %s when it is missing', async (_what, path) => {
-    const { url } = await hostWith({ [path]: status(404) })
-    await expect(prove(url)).rejects.toThrow(`${url}${path} is missing: the host answers 404`)
+  it('names the address of a file with one flipped bit, or that is missing', async () => {
+    for (const path of [`releases/${FIRST}/quality.json`, 'monthly/2025-03.csv', 'latest/rankings-daily.csv']) {
+      const { url } = await hostWith({ [`${DATASET}/${path}`]: broken })
+      await expect(prove(url)).rejects.toThrow(`${url}${DATASET}/${path}`)
+    }
+    for (const path of [`releases/${FIRST}/manifest.json`, 'daily/2025-03-02/r1.parquet', 'latest/SHA256SUMS']) {
+      const { url } = await hostWith({ [`${DATASET}/${path}`]: status(404) })
+      await expect(prove(url)).rejects.toThrow(`${url}${DATASET}/${path} is missing: the host answers 404`)
+    }
   })
 
   it('asks for the address of the public folder when nothing is published at the given one', async () => {
@@ -173,24 +170,18 @@ describe('verify URL', () => {
     expect(requests.get(CSV)).toBe(3)
   })
 
-  it('gives up after three answers with 500', async () => {
-    const { url, requests } = await hostWith({ [CSV]: status(500) })
-    await expect(prove(url)).rejects.toThrow(
-      `${url}${CSV} cannot be had: the host answers 500; it was asked for 3 times`,
-    )
-    expect(requests.get(CSV)).toBe(3)
-  })
-
-  it('does not try again after 403', async () => {
-    const { url, requests } = await hostWith({ [CSV]: status(403) })
-    await expect(prove(url)).rejects.toThrow(`${url}${CSV} cannot be had: the host answers 403`)
-    expect(requests.get(CSV)).toBe(1)
-  })
-
-  it('reports an address at which nothing listens', async () => {
+  it('gives up after three answers with 500, one with 403, and where nothing listens', async () => {
+    for (const [code, times] of [
+      [500, 3],
+      [403, 1],
+    ] as const) {
+      // biome-ignore format: one line
+      const { url, requests } = await hostWith({ [CSV]: status(code) })
+      await expect(prove(url)).rejects.toThrow(`${url}${CSV} cannot be had: the host answers ${code}`)
+      expect(requests.get(CSV)).toBe(times)
+    }
     const { url } = await hostWith({})
-    const closed = url.replace(/:\d+/, ':1')
-    await expect(prove(closed)).rejects.toThrow(
+    await expect(prove(url.replace(/:\d+/, ':1'))).rejects.toThrow(
       /http:\/\/127\.0\.0\.1:1\/\S+ cannot be fetched: .*(ECONNREFUSED|bad port)/,
     )
   })
@@ -254,13 +245,7 @@ describe('verify URL', () => {
   })
 
   it('starts over when a release is published meanwhile', async () => {
-    const switching: Answer = (response, bytes, count) => {
-      host.folder = published.publicDir
-      whole(response, bytes, count)
-    }
-    const host = await serveFolder(before, {
-      answers: { [`${DATASET}/releases/${FIRST}/rankings-daily.csv`]: switching },
-    })
+    const host = await switchingHost(before, published.publicDir, `${DATASET}/releases/${FIRST}/rankings-daily.csv`)
     expect(await prove(host.url)).toMatchObject({ releases: 2, latest: SECOND })
   })
 
@@ -268,30 +253,10 @@ describe('verify URL', () => {
     const workspace = await copyWorkspace(published)
     const uses: Use[] = [['2025-02-28', 9, 'b'], ['2025-03-02', 9, 'b']] // biome-ignore format: rows
     await release(workspace, uses, '2025-03-10T09:00:00Z', { newChain: true })
-    let host: StaticHost | undefined
-    const switching: Answer = (response, bytes, count) => {
-      if (host !== undefined) host.folder = workspace.publicDir
-      whole(response, bytes, count)
-    }
     // The last revision of the previous chain that is fetched: another one has its name.
-    host = await serveFolder(published.publicDir, { answers: { [`${DATASET}/monthly/2025-03/r1.parquet`]: switching } })
+    const last = `${DATASET}/monthly/2025-03/r1.parquet`
+    const host = await switchingHost(published.publicDir, workspace.publicDir, last)
     expect(await prove(host.url)).toMatchObject({ releases: 1, latest: '20250310T090000Z' })
-  })
-
-  it('verifies the tombstone of a withdrawn release', async () => {
-    const workspace = await copyWorkspace(published)
-    await withdrawIn(workspace, FIRST, '2025-03-10T12:00:00Z')
-    const { url } = await serveFolder(workspace.publicDir)
-    expect(await prove(url)).toMatchObject({ releases: 2, latest: SECOND })
-    const tombstone = `${DATASET}/releases/${FIRST}/TOMBSTONE.json`
-    const forged = await serveFolder(workspace.publicDir, {
-      answers: {
-        [tombstone]: (response, bytes, count) => {
-          whole(response, Buffer.from(bytes.toString().replace('wrong', 'right')), count)
-        },
-      },
-    })
-    await expect(prove(forged.url)).rejects.toThrow(`${forged.url}${tombstone} does not say what`)
   })
 
   describe('after a withdrawal', () => {
@@ -309,63 +274,40 @@ describe('verify URL', () => {
 
     afterAll(() => removeWorkspace(withdrawn))
 
-    it('verifies the superseded revisions that remain, and lists those that were removed with the withdrawn release', async () => {
+    it('verifies what remains, whether the host answers 404 or 403 for the rest, and lists what was removed', async () => {
+      const removed = ['daily/2025-03-02/r2', 'monthly/2025-03/r2']
       const { url, requests } = await serveFolder(withdrawn.publicDir)
       const summary = await prove(url)
-      expect(summary).toMatchObject({ releases: 3, latest: THIRD })
-      expect(summary.not_verified).toEqual(['daily/2025-03-02/r2', 'monthly/2025-03/r2'])
+      expect(summary).toMatchObject({ releases: 3, latest: THIRD, not_verified: removed })
       expect(requests.get(`${day}/r1.json`)).toBe(1)
       expect(summary).toEqual(await verifyFolder(withdrawn.publicDir))
+      expect((await runCli(['verify', url], {})).stderr).toContain(
+        'not verified: 2 revisions that went with a withdrawn release: daily/2025-03-02/r2, monthly/2025-03/r2\n',
+      )
+      const other = await serveFolder(withdrawn.publicDir, { missing: 403 })
+      expect((await prove(other.url)).not_verified).toEqual(removed)
     })
 
-    it('takes 403 for 404 of revisions on a host that answers missing files so', async () => {
-      const { url } = await serveFolder(withdrawn.publicDir, { missing: 403 })
-      expect((await prove(url)).not_verified).toEqual(['daily/2025-03-02/r2', 'monthly/2025-03/r2'])
-    })
-
-    it('reports a 403 for a file that must be there', async () => {
-      const path = `${DATASET}/latest.json`
-      const { url } = await serveFolder(withdrawn.publicDir, { answers: { [path]: status(403) } })
-      await expect(prove(url)).rejects.toThrow(`${url}${path} cannot be had: the host answers 403`)
-    })
-
-    it.each(['r1.json', 'r3.csv'])('names the address of revision %s with one flipped bit', async (name) => {
-      const { url } = await serveFolder(withdrawn.publicDir, { answers: { [`${day}/${name}`]: broken } })
-      await expect(prove(url)).rejects.toThrow(`${url}${day}/${name}`)
-    })
-
-    it('names the address of a missing format of a superseded revision', async () => {
-      const { url } = await serveFolder(withdrawn.publicDir, { answers: { [`${day}/r1.parquet`]: status(404) } })
-      await expect(prove(url)).rejects.toThrow(`${url}${day}/r1.parquet is missing`)
-    })
-
-    it('names the address of a revision of a standing release that is missing in every format', async () => {
-      const answers = Object.fromEntries(['csv', 'json', 'parquet'].map((form) => [`${day}/r1.${form}`, status(404)]))
-      const { url } = await serveFolder(withdrawn.publicDir, { answers })
-      await expect(prove(url)).rejects.toThrow(`${url}${day}/r1.json is missing`)
+    it('names the address of a superseded revision or a tombstone that is not as it was, and one that is missing', async () => {
+      const tombstone = `${DATASET}/releases/${SECOND}/TOMBSTONE.json`
+      const forged: Answer = (response, bytes, count) =>
+        whole(response, Buffer.from(bytes.toString().replace('wrong', 'right')), count)
+      const missing = ['csv', 'json', 'parquet'].map((form) => [`${day}/r1.${form}`, status(404)])
+      for (const [answers, message] of [
+        [{ [`${day}/r3.csv`]: broken }, `${day}/r3.csv`],
+        [{ [tombstone]: forged }, `${tombstone} does not say what`],
+        [{ [`${day}/r1.parquet`]: status(404) }, `${day}/r1.parquet is missing`],
+        [Object.fromEntries(missing), `${day}/r1.json is missing`],
+        [{ [`${DATASET}/latest.json`]: status(403) }, `${DATASET}/latest.json cannot be had: the host answers 403`],
+      ] as [Record<string, Answer>, string][]) {
+        const { url } = await serveFolder(withdrawn.publicDir, { answers })
+        await expect(prove(url)).rejects.toThrow(`${url}${message}`)
+      }
     })
 
     it('starts over when a release is withdrawn meanwhile', async () => {
-      const switching: Answer = (response, bytes, count) => {
-        host.folder = withdrawn.publicDir
-        whole(response, bytes, count)
-      }
-      const host = await serveFolder(published.publicDir, {
-        answers: {
-          [`${DATASET}/latest.json`]: (response, bytes, count) =>
-            (count === 1 ? whole : switching)(response, bytes, count),
-        },
-      })
+      const host = await switchingHost(published.publicDir, withdrawn.publicDir, `${DATASET}/latest.json`, 2)
       expect(await prove(host.url)).toMatchObject({ releases: 3, latest: THIRD })
-    })
-
-    it('prints which revisions it did not verify', async () => {
-      const { url } = await serveFolder(withdrawn.publicDir)
-      const { code, stderr } = await runCli(['verify', url], {})
-      expect(code, stderr).toBe(0)
-      expect(stderr).toContain(
-        'not verified: 2 revisions that went with a withdrawn release: daily/2025-03-02/r2, monthly/2025-03/r2\n',
-      )
     })
   })
 

@@ -62,6 +62,8 @@ afterAll(async () => {
   for (const workspace of [whole, dropped]) await removeWorkspace(workspace)
 })
 
+const effects = { now: () => new Date(AT), report: () => {}, signal: new AbortController().signal, files: realFiles }
+
 /** A copy that outlasts the test that asks for it. */
 async function copyOf({ root }: Workspace): Promise<Workspace> {
   const copy = await createWorkspace()
@@ -94,41 +96,40 @@ describe('a build', () => {
     expect(await verifyFolder(dropped.publicDir)).toMatchObject({ releases: 4, latest: FOURTH })
   })
 
-  it('says in a dry run what would go, and keeps what the setting names', async () => {
+  it('says in a dry run what would go, keeps what the setting names, and never brings data files back', async () => {
     const workspace = await copyWorkspace(whole)
-    await deliver(workspace, USES[3] ?? [], { retention: { keep_releases: 2, keep: [FIRST] } })
+    const keeping = { retention: { keep_releases: 2, keep: [FIRST] } }
+    await deliver(workspace, USES[3] ?? [], keeping)
     const before = await snapshotTree(workspace.publicDir)
     const dry = await buildIn(workspace, AT, {}, { dryRun: true })
     expect(describeSummary(dry)).toContain(
       `  dropped   1 release would lose its data files, ${SECOND}; the history has the rows\n`,
     )
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
-    await deliver(workspace, [...(USES[3] ?? []), ['2025-03-05', 1]], {
-      retention: { keep_releases: 2, keep: [FIRST] },
-    })
+    await deliver(workspace, [...(USES[3] ?? []), ['2025-03-05', 1]], keeping)
     const built = await buildIn(workspace, AT)
     expect(describeSummary(built)).toContain(`  dropped   2 releases lost their data files, ${SECOND} to ${THIRD}; the`)
     expect(await droppedIn(workspace)).toEqual([SECOND, THIRD])
     await verifyFolder(workspace.publicDir)
-  })
-
-  it('never brings data files back, whatever the setting says later', async () => {
-    const workspace = await copyWorkspace(dropped)
-    const before = await snapshotTree(workspace.publicDir)
-    await deliver(workspace, USES[3] ?? [], { retention: { keep_releases: 'all', keep: [FIRST] } })
+    const left = await snapshotTree(workspace.publicDir)
+    await deliver(workspace, [...(USES[3] ?? []), ['2025-03-05', 1]], {
+      retention: { keep_releases: 'all', keep: [SECOND] },
+    })
     expect(await buildIn(workspace, AT)).not.toHaveProperty('dropped')
-    expect(await snapshotTree(workspace.publicDir)).toEqual(before)
+    expect(await snapshotTree(workspace.publicDir)).toEqual(left)
   })
 
-  it.each([
-    [{ keep_releases: 0 }, 'retention.keep_releases: must be at least 1, not 0'],
-    [{ keep_releases: 'some' }, 'retention.keep_releases: must be "all" or a number of releases, 1 or more'],
-    [{ keep: ['20250101T000000Z'] }, '"retention" keeps release 20250101T000000Z, which does not exist'],
-    [{ keep_release: 3 }, /"keep_release".*"keep_releases"/],
-  ])('refuses %j', async (retention, message) => {
+  it('refuses settings that are not there to keep anything', async () => {
     const workspace = await copyWorkspace(whole)
-    await deliver(workspace, USES[3] ?? [], { retention })
-    await expect(buildIn(workspace, AT)).rejects.toThrow(message)
+    for (const [retention, message] of [
+      [{ keep_releases: 0 }, 'retention.keep_releases: must be at least 1, not 0'],
+      [{ keep_releases: 'some' }, 'retention.keep_releases: must be "all" or a number of releases, 1 or more'],
+      [{ keep: ['20250101T000000Z'] }, '"retention" keeps release 20250101T000000Z, which does not exist'],
+      [{ keep_release: 3 }, /"keep_release".*"keep_releases"/],
+    ] as const) {
+      await deliver(workspace, USES[3] ?? [], { retention })
+      await expect(buildIn(workspace, AT)).rejects.toThrow(message)
+    }
   })
 
   it('drops nothing of which the history does not have the rows', async () => {
@@ -146,7 +147,8 @@ describe('a build', () => {
     await expect(buildIn(workspace, AT)).rejects.toThrow(
       /history\.parquet has sha256:\w+ as the daily rows of release 20250305T100000Z, but the index says sha256:/,
     )
-    expect(await told(workspace, [])).toMatchObject(await withoutHistory(whole))
+    const { [HISTORY_PATHS.parquet]: _, ...others } = await told(whole, [])
+    expect(await told(workspace, [])).toMatchObject(others)
   })
 
   it('that stops leaves the rows of each release in its files or in the history, and the next one completes it', async () => {
@@ -164,17 +166,16 @@ describe('a build', () => {
 const STOPS =
   /v1\/((coverage|latest|releases\/index)\.json|history\.parquet|releases\/\w+(\/(TOMBSTONE\.json|rankings-daily\.csv))?)$|removed\/(1|13|30)$/
 
+interface Stopped {
+  run(workspace: Workspace, files: Files): Promise<unknown>
+  mend(workspace: Workspace): Promise<unknown>
+}
+
 /**
  * Stops a command before each of some steps and mends it: all is as if it had not been stopped. Returns how often the
  * history was needed in between, because data files were gone.
  */
-async function stopEverywhere(
-  original: Workspace,
-  {
-    run,
-    mend,
-  }: { run(workspace: Workspace, files: Files): Promise<unknown>; mend(workspace: Workspace): Promise<unknown> },
-): Promise<number> {
+async function stopEverywhere(original: Workspace, { run, mend }: Stopped): Promise<number> {
   const stops: number[] = []
   let steps = 0
   const files = filesWithin(async (name, [from, to], take) => {
@@ -199,28 +200,22 @@ async function stopEverywhere(
   return needed
 }
 
-async function withHistory(
+function withHistory(
   { publicDir }: Workspace,
   work: (database: Database, path: string) => Promise<void>,
 ): Promise<void> {
-  await withTemporaryDatabase('test', { signal: new AbortController().signal, folders: [publicDir] }, (database) =>
+  return withTemporaryDatabase('test', { signal: effects.signal, folders: [publicDir] }, (database) =>
     work(database, join(publicDir, HISTORY_PATHS.parquet)),
   )
 }
 
-async function withoutHistory(workspace: Workspace): Promise<Record<string, unknown>> {
-  const { [HISTORY_PATHS.parquet]: _, ...others } = await told(workspace, [])
-  return others
-}
-
-/** Throws unless each release that stands has all data files, or is dropped and the published history has its rows. Returns whether one needs them. */
+/** Whether a release that stands lacks data files. Then it must be dropped, and the published history have its rows. */
 async function assertRowsOfAll(workspace: Workspace): Promise<boolean> {
   let isNeeded = false
   const { releases } = await readIndex(workspace)
   await withHistory(workspace, async (database, path) => {
     for (const entry of releases) {
-      const folder = join(workspace.publicDir, releasePath(entry.release))
-      const names = await readdir(folder)
+      const names = await readdir(join(workspace.publicDir, releasePath(entry.release)))
       if (names.includes('TOMBSTONE.json') || DATA_FILES.every((name) => names.includes(name))) continue
       expect(entry).toHaveProperty('dropped', true)
       await proveInHistory(database, { path }, entry)
@@ -291,40 +286,36 @@ it('a dropped release whose files would have other bytes does not become current
   expect(await snapshotTree(workspace.publicDir)).toEqual(before)
 })
 
-describe('a dropped release', () => {
-  const effects = { now: () => new Date(AT), report: () => {}, signal: new AbortController().signal, files: realFiles }
+it('a dropped release is reproduced from its inputs, and compared with the checksums that it lists', async () => {
+  const workspace = await copyWorkspace(dropped)
+  await deliver(workspace, USES[2] ?? [])
+  const { equal, files } = await reproduce(readPipelineConfig(settings(workspace, AT)), effects, THIRD)
+  expect(files.filter(({ comparison }) => comparison !== 'equal')).toEqual([])
+  expect(equal).toBe(true)
+  expect(files.map(({ path }) => path)).toContain('rankings-daily.parquet')
+})
 
-  it('is reproduced from its inputs, and compared with the checksums that it lists', async () => {
-    const workspace = await copyWorkspace(dropped)
-    await deliver(workspace, USES[2] ?? [])
-    const { equal, files } = await reproduce(readPipelineConfig(settings(workspace, AT)), effects, THIRD)
-    expect(files.filter(({ comparison }) => comparison !== 'equal')).toEqual([])
-    expect(equal).toBe(true)
-    expect(files.map(({ path }) => path)).toContain('rankings-daily.parquet')
-  })
+it('a dropped release loses its data files in copies', async () => {
+  const workspace = await copyWorkspace(whole)
+  const folder = join(workspace.root, 'copy')
+  const exported = () => exportPublished(readPipelineConfig(settings(workspace, AT)), effects, { folder })
+  await exported()
+  await deliver(workspace, USES[3] ?? [], KEEP_ONE)
+  await buildIn(workspace, AT)
+  expect(await exported()).toMatchObject({ removed: 3 * DATA_FILES.length })
+  await verifyFolder(folder)
+})
 
-  it('loses its data files in copies', async () => {
-    const workspace = await copyWorkspace(whole)
-    const folder = join(workspace.root, 'copy')
-    const exported = () => exportPublished(readPipelineConfig(settings(workspace, AT)), effects, { folder })
-    await exported()
-    await deliver(workspace, USES[3] ?? [], KEEP_ONE)
-    await buildIn(workspace, AT)
-    expect(await exported()).toMatchObject({ removed: 3 * DATA_FILES.length })
-    await verifyFolder(folder)
-  })
-
-  it('is verified on a host, also if it is dropped meanwhile', async () => {
-    const host = await serveFolder(whole.publicDir, {
-      answers: {
-        [`${releasePath(FIRST)}/rankings-daily.csv`](response, bytes, count) {
-          host.folder = dropped.publicDir
-          answerWhole(response, bytes, count)
-        },
+it('a dropped release is verified on a host, also if it is dropped meanwhile', async () => {
+  const host = await serveFolder(whole.publicDir, {
+    answers: {
+      [`${releasePath(FIRST)}/rankings-daily.csv`](response, bytes, count) {
+        host.folder = dropped.publicDir
+        answerWhole(response, bytes, count)
       },
-    })
-    const patience = { idleMs: 30_000, waitsMs: [0, 0] }
-    const summary = await verifyUrl(host.url, { ...effects, onVerified: () => {}, patience })
-    expect(summary).toMatchObject({ releases: 4, dropped: 3, latest: FOURTH })
+    },
   })
+  const patience = { idleMs: 30_000, waitsMs: [0, 0] }
+  const summary = await verifyUrl(host.url, { ...effects, onVerified: () => {}, patience })
+  expect(summary).toMatchObject({ releases: 4, dropped: 3, latest: FOURTH })
 })

@@ -1,12 +1,12 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { Database } from '../../pipeline/base/database.ts'
 import { isCoding } from '../../pipeline/contract/codings.ts'
-import { verify } from '../../pipeline/publication/verify.ts'
 import { wrongCodings } from '../support/codings.ts'
 import { SCENARIOS, type Scenario } from '../support/fault-scenarios.ts'
 import { assertWhole } from '../support/fault-trials.ts'
 import { withEffects } from '../support/faults.ts'
 import { copyWorkspace, removeWorkspace, snapshotTree, type Workspace } from '../support/pipeline.ts'
+import { verifyFolder } from '../support/releases.ts'
 
 /** Something that happened while a command ran: a step on the file system, or a question to the database. */
 interface Happening {
@@ -47,58 +47,6 @@ async function watch(
 const isRename = (workspace: Workspace, { name, paths }: Happening) =>
   name === 'rename' && paths.some((path) => publishedPath(workspace, path) !== undefined)
 
-const switching = SCENARIOS.filter(({ name }) => ['build', 'new chain', 'withdraw'].includes(name))
-
-it.each(switching)(
-  'a $name switches in one run of renames, and before each of them a complete release is current',
-  async (scenario) => {
-    const workspace = await scenario.prepare()
-    try {
-      const before = await published(workspace)
-      const happenings: Happening[] = []
-      const seen: string[] = []
-      let after: Workspace | undefined
-      let isLooking = false
-      await watch(scenario, workspace, async (happening) => {
-        if (isLooking) return
-        happenings.push(happening)
-        if (!isRename(workspace, happening)) {
-          if (seen.length > 0) after ??= await copyWorkspace(workspace)
-          return
-        }
-        isLooking = true
-        // Nothing that came earlier has touched what is published.
-        if (seen.length === 0) expect(await published(workspace)).toEqual(before)
-        await assertWhole(workspace)
-        expect(await wrongCodings(workspace.publicDir)).toEqual([])
-        seen.push(await outcomeOf(workspace))
-        isLooking = false
-      })
-      const first = happenings.findIndex((each) => isRename(workspace, each))
-      const run = happenings.slice(first, first + seen.length)
-      expect(run.filter((each) => !isRename(workspace, each))).toEqual([])
-      expect(seen.length).toBeGreaterThan(20)
-      expect(seen[0]).toBe('verified')
-      expect(new Set(seen)).toEqual(new Set(['verified', 'switch in progress']))
-      // A stop after the last rename leaves a complete release too.
-      if (after === undefined) throw new Error('nothing follows the switch')
-      expect(await outcomeOf(after)).toBe('verified')
-      await removeWorkspace(after)
-    } finally {
-      await removeWorkspace(workspace)
-    }
-  },
-)
-
-async function outcomeOf({ publicDir }: Workspace): Promise<string> {
-  try {
-    await verify(publicDir, { signal: new AbortController().signal, report: () => {} })
-    return 'verified'
-  } catch (error) {
-    return /(switch in progress):/.exec(String(error))?.[1] ?? String(error)
-  }
-}
-
 const DATASET = 'datasets/rankings-daily/v1'
 
 /** The steps of the switch, by the names that they put in place. */
@@ -117,22 +65,64 @@ const ORDER: [string, RegExp][] = [
   ['feeds', /^feed\.(atom|json)$/],
 ]
 
-it('a build switches in the documented order', async () => {
-  const [scenario] = switching
-  if (scenario === undefined) throw new Error('there is no build')
-  const workspace = await scenario.prepare()
-  const steps: string[] = []
-  await watch(scenario, workspace, (happening) => {
-    const target = publishedPath(workspace, happening.paths[1])
-    if (!isRename(workspace, happening) || target === undefined) return
-    const text = target.replace(/\.gz$/, (ending) => (isCoding(target) ? '' : ending))
-    const step = ORDER.find(([, pattern]) => pattern.test(text))?.[0] ?? target
-    if (steps.at(-1) !== step) steps.push(step)
+/** The steps of these renames, each run of equal ones once. */
+function stepsOf(workspace: Workspace, renames: readonly Happening[]): string[] {
+  const steps = renames.flatMap(({ paths }) => {
+    const target = publishedPath(workspace, paths[1])
+    if (target === undefined) return []
+    const text = isCoding(target) ? target.replace(/\.gz$/, '') : target
+    return [ORDER.find(([, pattern]) => pattern.test(text))?.[0] ?? target]
   })
-  await removeWorkspace(workspace)
-  const expected = [...new Set(ORDER.map(([step]) => step))].filter((step) => step !== 'restatements')
-  expect(steps.filter((step) => step !== 'restatements')).toEqual(expected)
-})
+  return steps.filter((step, position) => step !== steps[position - 1] && step !== 'restatements')
+}
+
+it.each(SCENARIOS.filter(({ name }) => ['build', 'new chain', 'withdraw'].includes(name)))(
+  'a $name switches in one run of renames, in the documented order, and before each of them a complete release is current',
+  async (scenario) => {
+    const workspace = await scenario.prepare()
+    onTestFinished(() => removeWorkspace(workspace))
+    const before = await published(workspace)
+    const happenings: Happening[] = []
+    const seen: string[] = []
+    let after: Workspace | undefined
+    let isLooking = false
+    await watch(scenario, workspace, async (happening) => {
+      if (isLooking) return
+      happenings.push(happening)
+      if (!isRename(workspace, happening)) {
+        if (seen.length > 0) after ??= await copyWorkspace(workspace)
+        return
+      }
+      isLooking = true
+      // Nothing that came earlier has touched what is published.
+      if (seen.length === 0) expect(await published(workspace)).toEqual(before)
+      await assertWhole(workspace)
+      expect(await wrongCodings(workspace.publicDir)).toEqual([])
+      seen.push(await outcomeOf(workspace))
+      isLooking = false
+    })
+    const first = happenings.findIndex((each) => isRename(workspace, each))
+    const run = happenings.slice(first, first + seen.length)
+    expect(run.filter((each) => !isRename(workspace, each))).toEqual([])
+    expect(seen.length).toBeGreaterThan(20)
+    expect(seen[0]).toBe('verified')
+    expect(new Set(seen)).toEqual(new Set(['verified', 'switch in progress']))
+    const order = [...new Set(ORDER.map(([step]) => step))].filter((step) => step !== 'restatements')
+    if (scenario.name === 'build') expect(stepsOf(workspace, run)).toEqual(order)
+    // A stop after the last rename leaves a complete release too.
+    if (after === undefined) throw new Error('nothing follows the switch')
+    expect(await outcomeOf(after)).toBe('verified')
+  },
+)
+
+async function outcomeOf({ publicDir }: Workspace): Promise<string> {
+  try {
+    await verifyFolder(publicDir)
+    return 'verified'
+  } catch (error) {
+    return /(switch in progress):/.exec(String(error))?.[1] ?? String(error)
+  }
+}
 
 /** What is published, without what is hidden. */
 async function published({ publicDir }: Workspace): Promise<Record<string, string>> {

@@ -1,14 +1,14 @@
 /** What changes from a release to a ranking, by the dates that differ, against all rows of both. */
 import { mkdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { Database } from '../../pipeline/base/database.ts'
-import { BuildError } from '../../pipeline/base/errors.ts'
+import { beforeEach, expect, it } from 'vitest'
+import type { Database } from '../../pipeline/base/database.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { tableChanges } from '../../pipeline/dataset/change-log.ts'
 import { seededRandom } from '../../pipeline/raw/sample/random.ts'
 import { changesSince } from '../../pipeline/release/changed-rows.ts'
+import { memoryDatabase } from '../support/database.ts'
 import { newWorkspace } from '../support/pipeline.ts'
 
 let database: Database
@@ -16,9 +16,7 @@ let root: string
 
 beforeEach(async () => {
   ;({ root } = await newWorkspace())
-  const { signal } = new AbortController()
-  database = await Database.open({ path: ':memory:', temporaryFolder: root, memoryLimit: undefined, signal })
-  onTestFinished(() => database.close())
+  database = await memoryDatabase()
 })
 
 it('is what a comparison of all rows says', async () => {
@@ -33,11 +31,9 @@ it('is what a comparison of all rows says', async () => {
     await fill(before)
     await database.run('data-files/write_parquet', { path: join(folder, 'rankings-daily.parquet'), metadata: {} })
     await fill(after)
-    const [old, ranking] = [
-      { rows: before, periods: undefined },
-      { rows: after, periods: undefined },
-    ]
-    expect(await changesSince({ folder, manifest: {} }, ranking, database)).toEqual(tableChanges(old, ranking))
+    const ranking = { rows: after, periods: undefined }
+    const expected = tableChanges({ rows: before, periods: undefined }, ranking)
+    expect(await changesSince({ folder, manifest: {} }, ranking, database)).toEqual(expected)
   }
 })
 
@@ -48,9 +44,12 @@ it('names a release that is damaged', async () => {
   await database.run('data-files/write_parquet', { path, metadata: {} })
   await truncate(path, 100)
   const changes = changesSince({ folder: root, manifest: {} }, { rows, periods: undefined }, database)
-  const error = await changes.catch((thrown: unknown) => thrown)
-  expect(error).toBeInstanceOf(BuildError)
-  expect(`${error}`).toContain(`${path} cannot be read as Parquet`)
+  await expect(changes).rejects.toThrow(
+    expect.objectContaining({
+      name: 'BuildError',
+      message: expect.stringContaining(`${path} cannot be read as Parquet`),
+    }),
+  )
 })
 
 function dayOf(date: string, below: (count: number) => number): RankingRow[] {
@@ -62,11 +61,6 @@ async function fill(rows: readonly RankingRow[]): Promise<void> {
   await database.execute(
     'CREATE OR REPLACE TEMP TABLE out_rankings_daily (date DATE, model_permaslug VARCHAR, total_tokens HUGEINT, position BIGINT)',
   )
-  const values = rows.map(({ date, model_permaslug, total_tokens }, at) => [
-    date,
-    model_permaslug,
-    total_tokens,
-    `${at}`,
-  ])
+  const values = rows.map((row, at) => [row.date, row.model_permaslug, row.total_tokens, `${at}`])
   await database.append('out_rankings_daily', values)
 }

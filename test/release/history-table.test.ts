@@ -5,13 +5,14 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Database } from '../../pipeline/base/database.ts'
+import type { Database } from '../../pipeline/base/database.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import { HISTORY_COLUMNS } from '../../pipeline/contract/history-table.ts'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import { HISTORY_FIELDS } from '../../pipeline/release/documents/fields.ts'
 import { HISTORY_KEY_MEANINGS, PARQUET_KEY_MEANINGS } from '../../pipeline/release/documents/parquet-keys.ts'
 import { HistoryTable, readHistoryReleases } from '../../pipeline/release/history-table.ts'
+import { openMemory } from '../support/database.ts'
 import { historyCsv, type Rows, type Told, writeRelease } from '../support/history-table.ts'
 import { manifestOf } from '../support/manifest.ts'
 import { tries } from '../support/property.ts'
@@ -24,14 +25,7 @@ let places: { parquet: string; csv: string }
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'tokenboard-history-'))
   places = { parquet: join(root, 'history.parquet'), csv: join(root, 'history.csv.gz') }
-  const { signal } = new AbortController()
-  database = await Database.open({
-    path: ':memory:',
-    temporaryFolder: root,
-    memoryLimit: undefined,
-    threads: 2,
-    signal,
-  })
+  database = await openMemory()
 })
 
 afterAll(async () => {

@@ -1,8 +1,7 @@
 /** The rows of a text file that a previous release does not have, against all of its rows. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { Database } from '../../pipeline/base/database.ts'
+import { describe, expect, it } from 'vitest'
 import { gzip } from '../../pipeline/base/gzip.ts'
 import { joinNdjson, writeCsv, writeJson } from '../../pipeline/base/text.ts'
 import type { Manifest } from '../../pipeline/contract/manifest.ts'
@@ -10,7 +9,9 @@ import { type RankingMeta, type RankingRow, rowJson } from '../../pipeline/contr
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { seededRandom } from '../../pipeline/raw/sample/random.ts'
 import { readNewDays } from '../../pipeline/release/new-days.ts'
-import { newWorkspace, sha256 } from '../support/pipeline.ts'
+import { memoryDatabase } from '../support/database.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { sha256 } from '../support/pipeline.ts'
 
 const META: RankingMeta = {
   as_of: '2025-03-10T12:00:00Z',
@@ -33,18 +34,9 @@ async function writeDays(folder: string, rows: readonly RankingRow[]): Promise<M
   return { files: await Promise.all(files) } as Manifest
 }
 
-let database: Database
-
-beforeEach(async () => {
-  const { root } = await newWorkspace()
-  const { signal } = new AbortController()
-  database = await Database.open({ path: ':memory:', temporaryFolder: root, memoryLimit: undefined, signal })
-  onTestFinished(() => database.close())
-})
-
 describe('the new rows of a release', () => {
   it('are those after the ones that both releases have, whatever differs', async () => {
-    const { root } = await newWorkspace()
+    const [root, database] = [await temporaryFolder(), await memoryDatabase()]
     const random = seededRandom(22)
     const below = (count: number) => Math.floor(random() * count)
     const row = (position: number): RankingRow => ({
@@ -70,7 +62,7 @@ describe('the new rows of a release', () => {
   })
 
   it('are all rows if the previous file is gone or not the one that was verified', async () => {
-    const { root } = await newWorkspace()
+    const [root, database] = [await temporaryFolder(), await memoryDatabase()]
     const rows = [{ date: '2025-01-01', model_permaslug: 'a/one', total_tokens: '5' }]
     const folder = join(root, 'release')
     const manifest = await writeDays(folder, rows)

@@ -5,7 +5,6 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
 import { DUCKDB_VERSION } from '../../pipeline/base/database.ts'
 import { Provenance } from '../../pipeline/contract/provenance.ts'
-import { verify } from '../../pipeline/publication/verify.ts'
 import { merkleRoot } from '../../pipeline/release/merkle.ts'
 import {
   AS_OF,
@@ -17,6 +16,7 @@ import {
   type Workspace,
   writeInput,
 } from '../support/pipeline.ts'
+import { verifyFolder } from '../support/releases.ts'
 import { replaceInRelease } from '../support/reseal.ts'
 
 const line = (model: string) =>
@@ -52,21 +52,19 @@ function inOrder(...contents: string[]): string[] {
   return contents.toSorted((a, b) => (sha256(a) < sha256(b) ? -1 : 1)).map(leaf)
 }
 
-const DAY_FILES = {
-  hive: true,
-  name: 'gateway',
-  schema: 'canonical',
-  files: ['raw/**/*'],
-  columns: { timestamp: 'date' },
-}
-const dayFile = (tokens: number) => `model_permaslug,prompt_tokens,completion_tokens\na,${tokens},0\n`
-
 it('commits to the columns in the path of a file', async () => {
   const workspace = await newWorkspace()
+  const dayFile = (tokens: number) => `model_permaslug,prompt_tokens,completion_tokens\na,${tokens},0\n`
   await writeInput(workspace, 'models.json', MODELS)
-  await writeInput(workspace, 'sources.json', { models: 'models.json', sources: [DAY_FILES] })
-  await writeInput(workspace, 'raw/date=2025-03-01/x.csv', dayFile(1))
-  await writeInput(workspace, 'raw/date=2025-03-02/x.csv', dayFile(2))
+  const source = {
+    hive: true,
+    name: 'gateway',
+    schema: 'canonical',
+    files: ['raw/**/*'],
+    columns: { timestamp: 'date' },
+  }
+  await writeInput(workspace, 'sources.json', { models: 'models.json', sources: [source] })
+  for (const day of [1, 2]) await writeInput(workspace, `raw/date=2025-03-0${day}/x.csv`, dayFile(day))
   await buildIn(workspace)
   const hashes = [1, 2].map((day) => sha256(`${sha256(dayFile(day))}{"date":"2025-03-0${day}"}`)).sort()
   expect((await provenanceIn(workspace)).inputs).toEqual({ count: 2, merkle_root: merkleRoot(hashes) })
@@ -145,7 +143,7 @@ describe('provenance.json', () => {
     })
     await buildIn(after, AS_OF, { now })
     expect(await provenanceIn(after)).toMatchObject({ last_credible_date: '2025-03-11' })
-    await verify(after.publicDir, { signal: new AbortController().signal, report: () => {} })
+    await verifyFolder(after.publicDir)
   })
 
   it('is verified against the manifest and the release', async () => {
@@ -163,8 +161,7 @@ describe('provenance.json', () => {
     for (const [changes, message] of spoiled) {
       const text = `${JSON.stringify({ ...provenance, ...changes })}\n`
       await replaceInRelease(await releaseFolder(workspace), 'provenance.json', text)
-      const { signal } = new AbortController()
-      await expect(verify(workspace.publicDir, { signal, report: () => {} })).rejects.toThrow(message)
+      await expect(verifyFolder(workspace.publicDir)).rejects.toThrow(message)
     }
     const mixed = { ...provenance, provenance_version: 3 }
     expect(Provenance.safeParse(mixed).error?.message).toContain('must be 2 beside the root of the inputs')

@@ -1,9 +1,8 @@
 /** Rows come from DuckDB as texts of many rows: what is read is what was written, in its order, whatever models are called. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { Database } from '../../pipeline/base/database.ts'
+import { beforeEach, expect, it } from 'vitest'
+import type { Database } from '../../pipeline/base/database.ts'
 import { contentHash, writeCsv } from '../../pipeline/base/text.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import type { PeriodRows } from '../../pipeline/contract/tables.ts'
@@ -11,6 +10,8 @@ import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { restorePeriods } from '../../pipeline/dataset/rank.ts'
 import { readRows } from '../../pipeline/dataset/read-rows.ts'
 import { hashesInHistory, readDays, readHistory, readParquet } from '../../pipeline/release/read-back.ts'
+import { memoryDatabase } from '../support/database.ts'
+import { temporaryFolder } from '../support/folder.ts'
 
 const ODD = [
   'a/"quoted"',
@@ -48,19 +49,8 @@ let database: Database
 let folder: string
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tokenboard-test-'))
-  const { signal } = new AbortController()
-  database = await Database.open({
-    path: ':memory:',
-    temporaryFolder: folder,
-    memoryLimit: undefined,
-    threads: 4,
-    signal,
-  })
-  onTestFinished(async () => {
-    database.close()
-    await rm(folder, { recursive: true })
-  })
+  folder = await temporaryFolder()
+  database = await memoryDatabase()
 })
 
 it('of a Parquet file of days, in the order of the file', async () => {

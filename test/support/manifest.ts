@@ -19,7 +19,7 @@ export const PUBLISHER: Publisher = {
 const AS_OF = '2026-11-20T00:12:00Z'
 
 /** Those of a first release. */
-export const FIRST_CHANGES: Manifest['changes'] = { previous: null, facts: [], reason: 'unspecified', note: null }
+const FIRST_CHANGES: Manifest['changes'] = { previous: null, facts: [], reason: 'unspecified', note: null }
 
 function tableOf(start_date: string, end_date: string, rows: number): TableFacts {
   return { start_date, end_date, rows, content_hash: `sha256:${'cd'.repeat(32)}` }

@@ -46,7 +46,7 @@ export function describeCitation(dataset: DatasetDescription): CitationFile {
   }
 }
 
-export type CitationFile = YamlDocument
+type CitationFile = YamlDocument
 
 export function renderCitationFile(dataset: DatasetDescription): string {
   return toYaml(describeCitation(dataset))

@@ -7,7 +7,7 @@ import { contactOf } from './publisher.ts'
 type Node = Record<string, unknown>
 
 /** Addresses, relative to the document. */
-export interface DcatPlaces {
+interface DcatPlaces {
   /** Folders of releases, each with a slash at its end. */
   release: string
   previous: string | undefined
@@ -16,7 +16,7 @@ export interface DcatPlaces {
 }
 
 /** The places around the public folder's `dcat.jsonld`. */
-export interface CatalogPlaces extends DcatPlaces {
+interface CatalogPlaces extends DcatPlaces {
   /** The first release that was not withdrawn: its folder, and when it was made. */
   first: { folder: string; as_of: string }
   /** What the operations of the API begin with, and the page about it. */

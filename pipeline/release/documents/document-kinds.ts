@@ -1,4 +1,4 @@
-export interface DocumentKind {
+interface DocumentKind {
   media_type: string
   /** What it is, for people. */
   title: string

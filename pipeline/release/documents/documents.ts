@@ -9,7 +9,7 @@ import { DOCUMENT_KINDS, type DocumentPath } from './document-kinds.ts'
 import { licenseText } from './license.ts'
 import { renderReadme } from './readme.ts'
 
-export interface MetadataDocument {
+interface MetadataDocument {
   path: string
   media_type: string
   text: string

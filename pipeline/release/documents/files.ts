@@ -11,7 +11,7 @@ import {
   underRule,
 } from './fields.ts'
 
-export interface FileKind {
+interface FileKind {
   title: string
   format: 'parquet' | 'csv' | 'json' | 'ndjson' | 'svg' | 'html'
   /** The media type after decompression. */

@@ -33,7 +33,7 @@ function sentences(...texts: (string | undefined)[]): string {
 }
 
 /** Where the numbers come from. Sources may have sums instead of requests. */
-export const COLLECTION = 'From usage records of the gateway: logs of requests, or sums of them.'
+const COLLECTION = 'From usage records of the gateway: logs of requests, or sums of them.'
 const ABSENT = '`coverage.json` beside the releases lists the dates without rows, with the reason of each.'
 const USE =
   'Shares of the named models, and trends of one model, on this gateway over time; rankings of models by date, week or month.'

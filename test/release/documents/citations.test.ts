@@ -2,10 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { citationText } from '../../../pipeline/contract/citation.ts'
 import type { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { renderBibtex } from '../../../pipeline/release/documents/bibtex.ts'
-import { citationOf, citationSentence } from '../../../pipeline/release/documents/citation.ts'
+import { citationSentence } from '../../../pipeline/release/documents/citation.ts'
 import { renderCitationFile } from '../../../pipeline/release/documents/citation-file.ts'
 import { renderCroissant, renderLiveCroissant } from '../../../pipeline/release/documents/croissant.ts'
 import { renderDataPackage } from '../../../pipeline/release/documents/datapackage.ts'
@@ -96,24 +95,14 @@ describe('every citation of a release', () => {
   })
 })
 
-it('cites in one sentence', () => {
-  const { author, year, title, data_version, url } = citationOf(described())
-  const release = '20261120T001200Z'
-  expect(citationText({ author, year, title, release, data_version, url })).toBe(
-    `Acme Gateway (2026). Tokens per model, release ${release}, data version 1.4.0 [Data set]. ${PAGE}`,
-  )
-})
-
-it('names the organization by its address in the Research Organization Registry', () => {
-  const dataset = described({ publisher: { ...PUBLISHER, ror: ROR } })
-  expect(renderDcat(dataset)).toMatchObject({ 'dct:publisher': { '@id': ROR } })
-})
-
-it('names the previous release as the version before', () => {
+it('dcat.jsonld names the organization by its address in the Research Organization Registry, and the version before', () => {
   const changes = { previous: '20261119T001200Z', facts: [], reason: 'unspecified' as const, note: null }
-  const dataset = described({ changes })
   const place = { '@id': '../20261119T001200Z/' }
-  expect(renderDcat(dataset)).toMatchObject({ 'dcat:prev': place, 'dcat:previousVersion': place })
+  expect(renderDcat(described({ publisher: { ...PUBLISHER, ror: ROR }, changes }))).toMatchObject({
+    'dct:publisher': { '@id': ROR },
+    'dcat:prev': place,
+    'dcat:previousVersion': place,
+  })
   expect(renderDcat(described())).not.toHaveProperty('dcat:prev')
 })
 

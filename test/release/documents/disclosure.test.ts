@@ -34,28 +34,16 @@ describe('the words', () => {
   })
 
   it.each([
-    [
-      { since: '2025-03-01' },
-      /for all dates from 2025-03-01 on\. Earlier ones may have been published under another rule, or none: disc/,
-    ],
-    [
-      { since: null },
-      /The newest date, and perhaps earlier ones, were published under another rule, or none: disclosure\.json lists/,
-    ],
+    [{ since: '2025-03-01' }, /for all dates from 2025-03-01 on\. Earlier ones may have been published under another rule, or none: disc/],
+    [{ since: null }, /The newest date, and perhaps earlier ones, were published under another rule, or none: disclosure\.json lists/],
     [{ protects: ['api_keys'] as const }, /at least 5 API keys have .* The logs name no customers: one with several/],
     [{ protects: ['customers', 'api_keys'] as const }, /at least 5 customers have .* an API key counts as one\.$/],
-    [
-      { protects: ['end_users'] as const },
-      /at least 5 end users have .* name no customers: one with several end users/,
-    ],
-    [
-      { exempt: ['our own\ntests.', 'a demo'] },
-      /belongs to no customer and is not protected: our own tests; a demo\.$/,
-    ],
+    [{ protects: ['end_users'] as const }, /at least 5 end users have .* name no customers: one with several end users/],
+    [{ exempt: ['our own\ntests.', 'a demo'] }, /belongs to no customer and is not protected: our own tests; a demo\.$/],
   ])('say of %j what matches %s', (changes, sentence) => {
     const { protects = RULED.protects, ...others } = changes as Partial<RuleStatement>
     expect(wordsOf({ ...others, protects: [...protects] })?.protection).toMatch(sentence)
-  })
+  }) // biome-ignore format: one line a sentence
 })
 
 describe('each document of a release', () => {

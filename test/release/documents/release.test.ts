@@ -1,16 +1,14 @@
 /** The metadata of a built release: in the footer of the Parquet file, in the manifest and on the landing page. */
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { Database } from '../../../pipeline/base/database.ts'
-import { realFiles } from '../../../pipeline/base/files.ts'
 import type { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { describeDataset } from '../../../pipeline/release/documents/describe.ts'
 import { PARQUET_KEY_MEANINGS, parquetKeys } from '../../../pipeline/release/documents/parquet-keys.ts'
 import { schemaOrgDataset } from '../../../pipeline/release/documents/schema-org.ts'
-import { draftManifest, stageRelease } from '../../../pipeline/release/stage.ts'
 import { readManifest, verifyRelease } from '../../../pipeline/release/verify.ts'
-import { FIRST_CHANGES, manifestOf, PUBLISHER } from '../../support/manifest.ts'
+import { manifestOf, PUBLISHER } from '../../support/manifest.ts'
 import {
   buildIn,
   copyWorkspace,
@@ -59,19 +57,10 @@ describe('a release', () => {
     manifest = await readManifest(folder)
   })
 
-  it('has title, license, attribution, as_of and content_hash in the footer of its Parquet file', async () => {
+  it('has all of its keys in the footer of its Parquet file', async () => {
     const path = sqlText(join(folder, 'rankings-daily.parquet'))
     const rows = await query(`SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata(${path})`)
-    const keys = Object.fromEntries(rows.map(({ key, value }) => [key, value]))
-    expect(keys).toEqual(parquetKeys(manifest))
-    expect(keys).toMatchObject({
-      title: TITLE,
-      license: 'CC-BY-4.0',
-      as_of: '2025-03-10T12:00:00Z',
-      content_hash: manifest.content_hash,
-      schema_version: 'v1',
-      attribution: manifest.attribution,
-    })
+    expect(Object.fromEntries(rows.map(({ key, value }) => [key, value]))).toEqual(parquetKeys(manifest))
   })
 
   it('has its description as JSON-LD on the landing page', async () => {
@@ -139,23 +128,18 @@ describe('verifyRelease', () => {
     }
   })
 
-  it('finds a Parquet footer that differs from the manifest', async () => {
+  it('finds a Parquet footer that differs from the manifest, and a file that is only in SHA256SUMS', async () => {
     const workspace = await copyWorkspace(built)
     const folder = await releaseFolder(workspace)
     const manifest = await readManifest(folder)
-    await sealRelease(folder, { ...manifest, attribution: 'Source: someone else.' })
     const database = await openDatabase(workspace.root)
-    await expect(verifyRelease(database, folder)).rejects.toThrow(/rankings-daily\.parquet says attribution/)
-  })
-
-  it('finds a file that is in SHA256SUMS but not in the manifest', async () => {
-    const workspace = await copyWorkspace(built)
-    const folder = await releaseFolder(workspace)
-    const sums = await readFile(join(folder, 'SHA256SUMS'), 'utf8')
     await writeFile(join(folder, 'zz.txt'), 'hello')
+    const sums = await readFile(join(folder, 'SHA256SUMS'), 'utf8')
     await writeFile(join(folder, 'SHA256SUMS'), `${sums}${sha256('hello')}  zz.txt\n`)
-    const database = await openDatabase(workspace.root)
     await expect(verifyRelease(database, folder)).rejects.toThrow(/zz\.txt is not listed in manifest\.json/)
+    await rm(join(folder, 'zz.txt'))
+    await sealRelease(folder, { ...manifest, attribution: 'Source: someone else.' })
+    await expect(verifyRelease(database, folder)).rejects.toThrow(/rankings-daily\.parquet says attribution/)
   })
 })
 
@@ -175,29 +159,6 @@ it('Parquet files have the same bytes with 1 and with 4 threads', async () => {
     hashes.push(sha256(await readFile(path)))
   }
   expect(new Set(hashes).size).toBe(1)
-})
-
-it('a release lists further files and its data version in manifest.json and datapackage.json', async () => {
-  const { root } = await newWorkspace()
-  const database = await openDatabase(root)
-  const folder = join(root, 'release')
-  await mkdir(folder)
-  await database.execute(`
-    CREATE TEMP TABLE out_rankings_daily AS
-    SELECT DATE '2025-03-02' AS date, 'acme/one' AS model_permaslug, 7::HUGEINT AS total_tokens, 1 AS position`)
-  const rows = [{ date: '2025-03-02', model_permaslug: 'acme/one', total_tokens: '7' }]
-  const periods = undefined
-  const given = { rows, periods, asOf: '2025-03-10T12:00:00Z', publisher: PUBLISHER, synthetic: false }
-  const text = 'op,date,model_permaslug,tokens_before,tokens_after\nupdate,2025-03-02,acme/one,6,7\n'
-  const texts = [{ path: 'changes.csv', media_type: 'text/csv; charset=utf-8', text, rows: 1 }]
-  const draft = { ...draftManifest(given), data_version: '2.0.0', changes: FIRST_CHANGES }
-  await stageRelease({ draft, rows, periods, texts, folder }, database, realFiles)
-  const { manifest } = await verifyRelease(database, folder)
-  const listed = { path: 'changes.csv', media_type: 'text/csv; charset=utf-8', rows: 1, sha256: sha256(text) }
-  expect(manifest.files).toContainEqual({ ...listed, bytes: text.length })
-  const { version, resources } = JSON.parse(await readFile(join(folder, 'datapackage.json'), 'utf8'))
-  expect(version).toBe('2.0.0')
-  expect(resources).toContainEqual(expect.objectContaining({ path: 'changes.csv', hash: `sha256:${sha256(text)}` }))
 })
 
 it('every key of the Parquet footer is documented', () => {
