@@ -33,13 +33,13 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'pipeline/setup': 900,
   'pipeline/site': 7_750,
   server: 450,
-  'server/api': 3_300,
+  'server/api': 3_350,
   'server/base': 650,
   'server/metrics': 350,
   'server/published': 3_100,
   'server/schemas': 2_000,
   'server/store': 1_650,
-  test: 57_250,
+  test: 57_400,
 }
 
 /** The budget that a file counts for; undefined for data. */

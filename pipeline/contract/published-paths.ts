@@ -74,7 +74,7 @@ export const METADATA_FILES = ['LICENSE', 'CITATION.cff', 'citation.bib', 'dcat.
 export const PERIOD_FORMATS = { daily: ['json', 'csv', 'parquet'], monthly: ['csv', 'parquet'] } as const
 export const PERIOD_FOLDERS = [`${DATASET_PATH}/daily`, `${DATASET_PATH}/monthly`] as const
 
-/** Folders that only have pages generated from releases. */
+/** Folders that only have pages generated from releases. Of authors and of years of the changelog none is made any more. */
 export const PAGE_FOLDERS = ['models', 'more-models', 'authors', 'leaderboards', 'coverage', 'changelog'] as const
 
 /** The steps of a switch to another release, in order: targets come before what points to them. */

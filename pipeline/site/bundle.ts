@@ -3,8 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Metafile } from 'esbuild'
-import { assetTag } from '../contract/asset-tag.ts'
-import type { Html } from '../contract/html.ts'
+import { type Html, html } from '../contract/html.ts'
 import type { Page } from './layout.ts'
 
 const FOLDER = fileURLToPath(new URL('./browser/', import.meta.url))
@@ -90,4 +89,11 @@ async function licenses({ inputs }: Metafile): Promise<Page> {
   const intro = 'The scripts of this site contain parts of these packages.\n'
   const all = [intro, ...(await Promise.all(texts))]
   return { path: LICENSES_FILE, text: all.join(`\n${'-'.repeat(72)}\n\n`) }
+}
+
+/** The element by which a page loads an asset. Browsers refuse bytes that do not have the hash (W3C Subresource Integrity). */
+function assetTag(address: string, sha384: string): Html {
+  return address.endsWith('.css')
+    ? html`<link rel="stylesheet" href="${address}" integrity="sha384-${sha384}">\n`
+    : html`<script type="module" src="${address}" integrity="sha384-${sha384}"></script>\n`
 }

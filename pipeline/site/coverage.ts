@@ -98,7 +98,7 @@ function calendar(year: string, days: readonly MarkedDay[], path: string): Html 
     (month) => html`<li><a href="${page}#m${month}">${month}</a></li>\n`,
   )
   const drawn = yearCalendar(year, days, page)
-  return html`${scrollable(`Calendar of ${year}`, drawn)}<ul class="years" aria-label="Days of ${year} by month">
+  return html`${scrollable(`Calendar of ${year}`, drawn)}<ul class="parts" aria-label="Days of ${year} by month">
 ${months}</ul>
 `
 }

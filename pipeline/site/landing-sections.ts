@@ -150,7 +150,7 @@ export function historySection(facts: SiteFacts): Html {
   const newest = facts.restatements.slice(-RESTATEMENTS_TOLD).reverse()
   return html`<section>
 <h2 id="history">What has changed</h2>
-<p>Restatements change a number that was final. ${newest.length === 0 ? 'There were none' : 'These are the newest'}; the <a href="changelog.html">changelog</a> has all of them, and every release.</p>
+<p>Restatements change a number that was final. ${newest.length === 0 ? 'There were none.' : 'These are the newest.'} The <a href="changelog.html">changelog</a> has every release.</p>
 ${newest.length === 0 ? html`` : restatementList(newest, facts, 'index.html')}</section>
 `
 }

@@ -50,7 +50,7 @@ ${wholeDataset(facts).map(([path, about]) => item(html`<a href="${path}">${path}
 <section aria-labelledby="releases">
 <h2 id="releases">Releases</h2>
 <p>A release is a folder that never changes, named by the instant it was made. <a href="${INDEX_FILE}">${INDEX_FILE}</a> lists them all, each with the hash of the one
-before. ${index.releases.length > RELEASES_SHOWN ? html`Here are the newest ${RELEASES_SHOWN} of ${counted(index.releases.length, 'release')}.` : html`The <a href="${root}changelog.html">changelog</a> says what each one changed.`}</p>
+before. ${index.releases.length > RELEASES_SHOWN ? `Here are the newest ${RELEASES_SHOWN} of ${counted(index.releases.length, 'release')}. ` : ''}The <a href="${root}changelog.html">changelog</a> says what each one changed.</p>
 ${releaseTable(index.releases.toReversed().slice(0, RELEASES_SHOWN))}</section>
 `
   const title = 'Files of the dataset'

@@ -92,7 +92,8 @@ function authorsSection(authors: readonly Author[], root: string): Html {
   const rows = authors.map(({ key, name, models, first_date, last_date, tokens }) => {
     const explorer = `${root}explore.html?of=author&models=${encodeURIComponent(name)}`
     const link = html`<a id="${authorId(key)}" href="${explorer}">${name}</a>`
-    return [link, models.length, first_date, last_date, tokensData(tokens)]
+    const found = html`<a href="${root}models.html?q=${encodeURIComponent(name)}">${models.length}</a>`
+    return [link, found, first_date, last_date, tokensData(tokens)]
   })
   return html`<section aria-labelledby="authors">
 <h2 id="authors">Authors</h2>
@@ -107,7 +108,7 @@ function partLinks(part: number, parts: readonly number[], root: string): Html {
     return html`<li><a href="${root}${partPath(each)}"${isHere}>${formatInteger(each * MODELS_ON_PAGE + 1)}…</a></li>\n`
   })
   return html`<nav aria-label="All models">
-<ul class="years">
+<ul class="parts">
 ${items}</ul>
 </nav>
 `

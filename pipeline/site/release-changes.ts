@@ -121,7 +121,7 @@ export function changeBars(changes: readonly Changed[]): (change: Changed) => Ht
   return (change) => {
     if (largest === 0 || change.before === 0n) return html``
     const width = Math.round((percentOf(change) / largest) * HALF * 10) / 10
-    return html`<svg class="bar change-bar" viewBox="${-HALF} 0 ${2 * HALF} 10" preserveAspectRatio="none" aria-hidden="true"><path d="M0,1h${width}v8H0z"/><path d="M-.5,0h1v10h-1z"/></svg>`
+    return html`<svg class="bar" viewBox="${-HALF} 0 ${2 * HALF} 10" preserveAspectRatio="none" aria-hidden="true"><path d="M0,1h${width}v8H0z"/><path d="M-.5,0h1v10h-1z"/></svg>`
   }
 }
 

@@ -21,7 +21,12 @@ export class Registry {
   /** Counts for each set of label values. Without labels it begins with 0. */
   counter(name: string, help: string, labels: Labels = []): Count {
     const series = seriesBy(labels, (own): [string, number] => [seriesOf(name, own), 0])
-    this.add(() => ({ name, help, type: 'counter', samples: [...series.all()] }))
+    this.add(() => ({
+      name,
+      help,
+      type: 'counter',
+      samples: Array.from(series.all(), ([line, value]) => [line, value]),
+    }))
     return (amount, ...values) => {
       series.find(values)[1] += amount
     }

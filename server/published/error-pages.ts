@@ -4,6 +4,7 @@ import { type ReleaseName, releasePath } from '../../pipeline/contract/manifest.
 import { nearest } from '../../pipeline/contract/nearest.ts'
 import { NEAREST_MARK } from '../../pipeline/contract/published-paths.ts'
 import { readIfAny, readWhenReplaced } from '../base/json-file.ts'
+import { sharing } from '../base/remembered.ts'
 import { type DroppedFile, droppedPage } from './gone.ts'
 import type { SiteFrame } from './site-frame.ts'
 
@@ -13,11 +14,12 @@ const SITEMAP = 'sitemap.xml'
 const API = '/api/'
 
 /**
- * Published pages for people who ask for what is not there. Undefined if nothing is published. Their links begin with `prefix`, the path of this server for its clients, because they are sent
- * for any path.
+ * Published pages for people who ask for what is not there. Undefined if nothing is published. Their links begin with
+ * `prefix`, the path of this server for its clients, because they are sent for any path.
  */
 export function errorPages(publicDir: string, frame: () => Promise<SiteFrame>, prefix: string) {
   const root = `${prefix}/`
+  const readingOnce = sharing<string | undefined>()
   const pages = readWhenReplaced(join(publicDir, SITEMAP), (bytes) => knownPages(bytes.toString()))
 
   return {
@@ -31,9 +33,10 @@ export function errorPages(publicDir: string, frame: () => Promise<SiteFrame>, p
       return page.replace(NEAREST_MARK.text, () => link)
     },
     dropped: async (file: DroppedFile): Promise<string> => (await frame()).wrap(droppedPage(file, root), root),
-    async withdrawn(release: ReleaseName): Promise<string | undefined> {
-      return (await readIfAny(join(publicDir, releasePath(release), 'index.html')))?.toString()
-    },
+    withdrawn: (release: ReleaseName): Promise<string | undefined> =>
+      readingOnce(release, async () => {
+        return (await readIfAny(join(publicDir, releasePath(release), 'index.html')))?.toString()
+      }),
   }
 }
 
@@ -41,10 +44,9 @@ function linkTo(page: KnownPage | undefined, root: string): Html {
   return page === undefined ? html`` : html`<p>Did you mean <a href="${root}${page.path}">${page.name}</a>?</p>`
 }
 
-/** A page of a model or an author. */
+/** A page of a model. */
 interface KnownPage {
   path: string
-  kind: 'models' | 'authors'
   /** Such as `openai/gpt-4o`. */
   name: string
 }
@@ -58,8 +60,8 @@ function knownPages(sitemap: string): KnownPage[] {
 }
 
 function pageAt(path: string): KnownPage | undefined {
-  const [, kind, name = ''] = /^(models|authors)\/(.+)\.html$/.exec(path) ?? []
-  return kind === undefined ? undefined : { path, kind: kind as KnownPage['kind'], name: readable(name) }
+  const [, name] = /^models\/(.+)\.html$/.exec(path) ?? []
+  return name === undefined ? undefined : { path, name: readable(name) }
 }
 
 /** Undoes the escapes of a path: `=3a` is a colon. */
@@ -85,13 +87,11 @@ function withoutSlashes(path: string): string {
 
 /** The page that a person who asked for this path may have meant. */
 function nearestPage(urlPath: string, pages: readonly KnownPage[]): KnownPage | undefined {
-  const path = withoutSlashes(decodedIfAny(urlPath) ?? '').replace(/\.html?$/, '')
-  const [, folder, word = ''] = /^(?:(models|authors)\/)?(.*)$/s.exec(path) ?? []
+  const word = withoutSlashes(decodedIfAny(urlPath) ?? '').replace(/^models\/|\.html?$/g, '')
   if (word === '' || word.length > LONGEST_WORD) return undefined
   const nameOf = word.includes('/') ? ({ name }: KnownPage) => name : lastPartOf
-  const likely = pages.filter(({ kind }) => folder === undefined || kind === folder)
-  const found = nearest(word, likely.map(nameOf))
-  return likely.find((page) => nameOf(page) === found)
+  const found = nearest(word, pages.map(nameOf))
+  return pages.find((page) => nameOf(page) === found)
 }
 
 function lastPartOf({ name }: KnownPage): string {

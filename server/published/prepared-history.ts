@@ -11,17 +11,17 @@ import type { HistoryOrder } from './loaders.ts'
 import { compressRows, mapTables, type PreparedRows, type PreparedTable, serialiseRows } from './prepared-table.ts'
 
 /** In which releases a version stands, as in a row of the history. */
-export type Interval = Pick<HistoryRow, 'valid_from' | 'valid_to'>
+type Interval = Pick<HistoryRow, 'valid_from' | 'valid_to'>
 
 /** The rows of a date in a table, as all releases of an interval have them. */
-export interface DateVersion extends Interval {
+interface DateVersion extends Interval {
   date: UtcDate
   /** In published order. */
   rows: TableRow[]
 }
 
 /** The versions of each table of the history, by date and release. */
-export type HistoryVersions = Partial<Record<Table, DateVersion[]>>
+type HistoryVersions = Partial<Record<Table, DateVersion[]>>
 
 interface Placed extends Interval {
   position: number

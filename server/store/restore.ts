@@ -29,7 +29,7 @@ export async function backUp(path: string, copy: string, flush: (path: string) =
 }
 
 /** Copies the SQLite database at `path` as of one moment to the new file `copy`, readable by its owner only. */
-export async function copyStoreFile(path: string, copy: string): Promise<void> {
+async function copyStoreFile(path: string, copy: string): Promise<void> {
   closeSync(openSync(copy, 'wx', 0o600))
   // Read-only: the store is as its server has it.
   const source = new DatabaseSync(path, { readOnly: true })

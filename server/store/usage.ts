@@ -89,10 +89,10 @@ async function apply(transaction: Transaction<Tables>, days: readonly IncomingDa
   return { changedDays: fresh.length + gone.length }
 }
 
-export type UsageWindow = 'lifetime' | LimitReset
+type UsageWindow = 'lifetime' | LimitReset
 
 /** Billionths of a USD by window: charged usage, or usage with own provider keys (BYOK). */
-export type WindowSums = Record<UsageWindow, bigint>
+type WindowSums = Record<UsageWindow, bigint>
 
 /** The usage of a key in each window that includes `now`. */
 export function sumSpend(entries: readonly KeySpendEntry[], now: Date): { charged: WindowSums; byok: WindowSums } {
@@ -157,7 +157,7 @@ export function limitUse(
 }
 
 /** A usage file that cannot be loaded. The message has nothing of its content, which is private. */
-export class UsageFileError extends Error {
+class UsageFileError extends Error {
   override name = 'UsageFileError'
 }
 

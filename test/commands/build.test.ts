@@ -214,5 +214,7 @@ describe('max_rejected_share', () => {
     const sources = [{ records: crowd(2, (index) => index * 2 - 1) }, { records: crowd(98, () => 1) }]
     await writeSmallBuild(workspace, { sources, top: { max_rejected_share: 0.01 } })
     expect((await buildIn(workspace)).records.rejected).toEqual({ invalid_token_count: 1 })
+    await writeSmallBuild(workspace, { sources, top: { max_rejected_share: 0 } })
+    await expect(buildIn(workspace)).rejects.toThrow('1 of 100 records')
   })
 })

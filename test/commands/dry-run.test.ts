@@ -48,7 +48,9 @@ describe('a dry run', () => {
     const workspace = await workspaceOf([used(1, 1), used(2, 5), used(2, 7, 'acme/two'), used(3, 9)])
     await buildIn(workspace)
     await write(workspace, [used(2, 6), used(2, 7, 'acme/two'), used(2, 1, 'acme/three'), used(3, 9), used(4, 11)])
+    const before = await snapshotTree(workspace.root)
     const summary = await dryRun(workspace, LATER)
+    expect(await snapshotTree(workspace.root)).toEqual(before)
     const { outcome, changes, warnings, data_version, restated } = summary
     expect(describeSummary(summary)).toContain(
       '  restated  2 final dates, 2025-03-01, 2025-03-02; 1 final week, 2025-02-24: reason unspecified; --reason and --note can say why\n',

@@ -1,6 +1,7 @@
 /** Files of settings that something went wrong with: the error says which file and what, and nothing is published. */
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { CliError } from '../../pipeline/base/errors.ts'
 import { seededRandom } from '../../pipeline/raw/sample/random.ts'
@@ -9,6 +10,7 @@ import { CatalogueError, parseCatalogue } from '../../server/schemas/embeddings-
 import { someModel } from '../support/embeddings-models.ts'
 import { mutate } from '../support/mutants.ts'
 import { buildIn, newWorkspace, type Workspace, workspaceOf, writeInput } from '../support/pipeline.ts'
+import { tries } from '../support/property.ts'
 
 const SOURCES = {
   models: 'models.json',
@@ -61,6 +63,40 @@ describe.each([
   })
 })
 
+it.each([
+  ['sources.json', SOURCES],
+  ['models.json', MODELS],
+])('%s is refused so with any other value in the place of one, or is valid', async (name, value) => {
+  const workspace = await newWorkspace()
+  await writeAll(workspace)
+  const strange = fc.oneof(fc.constantFrom('__proto__', 'constructor', '\0', '\ud800', -1, null), fc.anything())
+  const paths = pathsIn(value)
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...paths), strange, async (path, other) => {
+      await writeInput(workspace, name, JSON.stringify(replaced(value, path, other)) ?? '')
+      const error: unknown = await readSources(workspace.sources).catch((thrown) => thrown)
+      if (error instanceof Error) expect(error, String(error.stack)).toBeInstanceOf(CliError)
+    }),
+    tries({ share: 60 }).options,
+  )
+  expect(Object.keys(Object.prototype)).toEqual([])
+})
+
+/** The way to each value inside of a value, itself included. */
+function pathsIn(value: unknown): string[][] {
+  if (typeof value !== 'object' || value === null) return [[]]
+  return [[], ...Object.entries(value).flatMap(([key, inner]) => pathsIn(inner).map((path) => [key, ...path]))]
+}
+
+function replaced(value: unknown, [key, ...rest]: string[], other: unknown): unknown {
+  if (key === undefined || typeof value !== 'object' || value === null) return other
+  const entries = Object.entries(value).map(([name, inner]) => [
+    name,
+    name === key ? replaced(inner, rest, other) : inner,
+  ])
+  return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries)
+}
+
 async function writeAll(workspace: Workspace): Promise<void> {
   await writeInput(workspace, 'sources.json', SOURCES)
   await writeInput(workspace, 'models.json', MODELS)
@@ -74,6 +110,11 @@ describe('files of settings', () => {
       'models.json',
       '[{"model_permaslug": "a/b", "public": false, "name": "x\\"{,", "public": true}]',
       /models\.json:1:63: \[0\]\.public: is a duplicate key/,
+    ],
+    [
+      'models.json',
+      '[{"model_permaslug": "a/b", "public": true, "\\u0070ublic": true}]',
+      /\[0\]\.public: is a duplicate key/,
     ],
     ['models.json', '[{"model_permaslug": "=1", "public": true}]', /models\.json:1: model_permaslug "=1"/],
     [

@@ -10,6 +10,7 @@ import type { ClickHouseChoice } from '../../pipeline/raw/engine.ts'
 import { ClickHouse } from '../../pipeline/rollup/clickhouse-client.ts'
 import { readDay } from '../../pipeline/rollup/clickhouse-day.ts'
 import { renderStatement } from '../../pipeline/rollup/clickhouse-statement.ts'
+import { type DaySums, hashOf } from '../../pipeline/rollup/days.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 interface Request {
@@ -204,6 +205,22 @@ it('a statement for ClickHouse has values in place of its marks, and refuses wha
 })
 
 describe('the answer of ClickHouse for a day', () => {
+  it('has a hash that stays the same over versions, and does not depend on customers', () => {
+    const usage = (model: string, records: bigint, tokens: bigint, contributor: string | null = null) => {
+      return { model, contributor, records, tokens }
+    }
+    const delivered = (...given: Parameters<typeof usage>) => ({ ...usage(...given), identified_records: given[1] })
+    const sums = (anna: string | null, bert: string | null): DaySums => ({
+      delivered: [delivered('a', 4n, 40n, anna), delivered('a', 5n, 50n, bert), delivered('b', 1n, 7n)],
+      surplus: [usage('a', 5n, 50n, anna), usage('b', 1n, 7n), usage('a', -2n, -20n, bert)],
+      ties: [{ models: ['a', 'b'], records: 1n, tokens: 7n }],
+      rejected: [{ reason: 'invalid_model', records: 3n }],
+      conflicting_records: 1n,
+    })
+    const hash = '3f93713eb534e81bbef81898e678cc02f12bdc7969637f403316d9a896e7225e'
+    expect([sums('anna', 'bert'), sums(null, null)].map(hashOf)).toEqual([hash, hash])
+  })
+
   const row = (kind: string, models: string[], records: number, tokens: bigint, contributor = '') => {
     return {
       kind,

@@ -4,6 +4,7 @@ import { readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promis
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BuildError, CliError } from '../../pipeline/base/errors.ts'
+import { realFiles } from '../../pipeline/base/files.ts'
 import type { ArchiveSummary } from '../../pipeline/rollup/archive-dates.ts'
 import { crashAfter, LOST, recordSteps } from '../support/crash.ts'
 import { copyOf, Gateway, newGateway, useOn } from '../support/gateway.ts'
@@ -182,6 +183,17 @@ it('a machine lost at any step of archive leaves the previous archive or the new
   await close(await copyOf(original), { files })
   expect(steps.length).toBeGreaterThan(10)
   const left = new Set<string>()
+  const controller = new AbortController()
+  const aborting = {
+    ...realFiles,
+    makeFolder(path: string) {
+      if (path.includes('.staging')) controller.abort()
+      return realFiles.makeFolder(path)
+    },
+  }
+  const interrupted = await copyOf(original)
+  await expect(close(interrupted, { files: aborting, signal: controller.signal })).rejects.toThrow(/abort/i)
+  expect(await parts(interrupted)).toEqual(['2025-03-04'])
   // Some of the steps, and always the last one, before which the new archive is there; `make soak` stops at every one.
   for (let last = (steps.length - 1) % 9; last < steps.length; last += 9) {
     const gateway = await copyOf(original)
@@ -259,11 +271,12 @@ describe('several sources', () => {
   const PARTNER = ['2025-03-03 partner/old 5', TUESDAY_ROW]
 
   it('are archived once each, in parts of their own, also a source that comes later', async () => {
-    const gateway = await newGateway({ sources: [source('monday'), source('tuesday')] })
+    const sources = [source('monday'), source('tuesday'), source('partner')]
+    const gateway = await newGateway({ sources })
     await gateway.deliver('monday.csv', [MONDAY])
     await gateway.deliver('tuesday.ndjson', [TUESDAY, THURSDAY])
-    await close(gateway)
-    await gateway.configure({ sources: [source('monday'), source('tuesday'), source('partner')] })
+    // One without records is not.
+    expect((await close(gateway)).sources.map((part) => part.source)).toEqual(['monday', 'tuesday'])
     await gateway.deliver('partner.csv', [useOn('2025-03-03', 'partner/old', 5)])
     expect(await gateway.rows()).toEqual([MONDAY_ROW, ...PARTNER, THURSDAY_ROW])
     expect((await close(gateway)).sources.map((part) => part.source)).toEqual(['partner'])

@@ -1,7 +1,7 @@
 /** How a source is read has a name that depends on numbers and settings. */
 import { describe, expect, it } from 'vitest'
 import { Source } from '../../pipeline/raw/sources.ts'
-import { hasOldCounts, isOutdated, readingOf } from '../../pipeline/rollup/reading.ts'
+import { hasOldCounts, isOutdated, readingOf, toReading } from '../../pipeline/rollup/reading.ts'
 
 function source(settings: Record<string, unknown> = {}): Source {
   return Source.parse({ name: 'gateway', schema: 'canonical', files: ['raw/*'], visibility: 'public', ...settings })
@@ -37,5 +37,7 @@ describe('a reading of another version', () => {
     expect(isOutdated(reading, 'canonical')).toBe(true)
     expect(hasOldCounts(reading, 'canonical')).toBe(false)
     expect(hasOldCounts(reading.replace('1.1', '1.0'), 'canonical')).toBe(true)
+    expect(isOutdated(`clickhouse-0-${'0'.repeat(16)}`, 'clickhouse')).toBe(true)
+    expect(isOutdated(toReading('clickhouse', {}), 'clickhouse')).toBe(false)
   })
 })

@@ -4,12 +4,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPipelineConfig } from '../../pipeline/base/config.ts'
 import { CliError } from '../../pipeline/base/errors.ts'
+import { type Files, realFiles } from '../../pipeline/base/files.ts'
 import { entriesOf, matches } from '../../pipeline/dataset/choose-models.ts'
-import {
-  findUnknownModels,
-  type UnknownModels,
-  type UnknownModelsOptions,
-} from '../../pipeline/rollup/unknown-models.ts'
+import { findUnknownModels, type UnknownModelsOptions } from '../../pipeline/rollup/unknown-models.ts'
 import { useOn } from '../support/gateway.ts'
 import {
   AS_OF,
@@ -52,9 +49,9 @@ async function newInstallation(models: unknown = MODELS): Promise<Workspace> {
   return workspace
 }
 
-function find(workspace: Workspace, options: Partial<UnknownModelsOptions> = {}): Promise<UnknownModels> {
+function find(workspace: Workspace, options: Partial<UnknownModelsOptions> = {}, files: Files = realFiles) {
   const config = { ...readPipelineConfig(settings(workspace, AS_OF)), threads: 1 }
-  return findUnknownModels(config, effectsWith({ now: () => new Date(AS_OF) }), { names: [], ...options })
+  return findUnknownModels(config, effectsWith({ now: () => new Date(AS_OF), files }), { names: [], ...options })
 }
 
 function run(workspace: Workspace, ...words: string[]): Promise<CliResult> {
@@ -234,6 +231,10 @@ describe('adding unknown models', () => {
     await rename(link, target)
     await symlink(target, link)
     await chmod(target, 0o600)
+    const before = await readFile(target, 'utf8')
+    const write = (path: string) => Promise.reject(new Error(`ENOSPC ${path}`))
+    await expect(find(workspace, { add: 'public' }, { ...realFiles, write })).rejects.toThrow('ENOSPC')
+    expect(await readFile(target, 'utf8')).toBe(before)
     await find(workspace, { add: 'public' })
     expect(await realpath(link)).toBe(await realpath(target))
     expect((await stat(target)).mode & 0o777).toBe(0o600)

@@ -20,7 +20,7 @@ const PATH = '/api/v1/datasets/rankings-daily'
 describe('the printed text', () => {
   test('on a new store is the address, a management key and a curl line that works', async () => {
     const folders = await workspace(sampleRows({ days: 40 }))
-    const { url, printed, key, close } = await start(folders)
+    const { url, printed, key, close, log } = await start(folders, { LOG_LEVEL: 'trace' })
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
     expect(printed).toEqual([
       `listening ${url}`,
@@ -30,6 +30,7 @@ describe('the printed text', () => {
     const { stdout } = await promisify(execFile)('sh', ['-c', (printed[2] ?? '').replace('try ', '')])
     expect(JSON.parse(stdout).data).toHaveLength(31 * 51)
     await close()
+    expect(log.text()).not.toContain(key.slice(9))
     const store = await openStore(`sqlite:${folders.dataDir}/store.sqlite`)
     const label = `${key.slice(0, 12)}...${key.slice(-3)}`
     expect(await apiKeys(store).list()).toMatchObject([{ is_management: 1, label }])

@@ -146,7 +146,7 @@ describe('GET /docs', () => {
     for (const name of ['start_date', 'limit', 'x-session-id']) expect(body).toContain(`<code>${name}</code>`)
     const key = '\n  -H &quot;Authorization: Bearer $TOKENBOARD_KEY&quot;'
     expect(body.split(key)).toHaveLength(OPERATIONS.length + 1)
-    const example = 'http://127.0.0.1:8080/api/v1/presets/support-agent/messages'
+    const example = '$TOKENBOARD_URL/api/v1/presets/support-agent/messages'
     expect(body).toContain(`curl -sS &quot;${example}&quot; \\${key} \\\n  -X POST`)
     expect(body).toContain('2026-11-19,anthropic/claude-sonnet-4.5,612400987654\n')
   })

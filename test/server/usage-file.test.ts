@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FastifyBaseLogger, fastify } from 'fastify'
 import { expect, test } from 'vitest'
@@ -73,6 +73,9 @@ test.each([
     level: 50,
     msg: 'the new usage of keys is refused; the previous usage stays',
   })
+  await writeFile(path, usageText([usageRow({ cost_usd: '2' })]))
+  for (let i = 0; i < 3; i++) await file.check()
+  expect(await amounts()).toEqual(['2'])
 })
 
 test('does not log the contents of a broken usage file', async () => {

@@ -39,7 +39,7 @@ it.each([
   const text = pages.get(path) ?? ''
   const links = [...text.matchAll(/href="([^"]*)" tabindex="-1"><use href="#\w+"/g)].map(([, link]) => link)
   expect(links).toEqual([`${page}#m2025-06`, `${page}#m2025-07`])
-  const [, months = ''] = /<ul class="years" aria-label="Days of 2025 by month">(.*?)<\/ul>/s.exec(text) ?? []
+  const [, months = ''] = /<ul class="parts" aria-label="Days of 2025 by month">(.*?)<\/ul>/s.exec(text) ?? []
   expect([...months.matchAll(/href="([^"]*)"/g)].map(([, link]) => link)).toEqual(links)
   for (const link of links) expect(pages.get(page || path)).toContain(`<details id="${link?.split('#')[1]}"`)
 })

@@ -24,6 +24,7 @@ export interface Scenario {
 }
 
 const nameOf = (asOf: string) => asOf.replaceAll(/[-:]/g, '')
+const WITHOUT_ID = useOn('2025-03-04', 'acme/nameless', 1)
 const rejected = (id: string) => useOn('2025-03-05', 'acme/odd', 1, { request_id: id, timestamp: 'never' })
 
 /** A release of four files, one of which is gone since then. The next one drops its data files. */
@@ -32,8 +33,8 @@ async function withRelease(): Promise<Gateway> {
   await gateway.configure({ on_missing: 'keep', max_rejected_share: 1, retention: { keep_releases: 1 } })
   await gateway.deliver('monday.csv', [useOn('2025-03-03', 'acme/monday', 10, { request_id: 'm1' }), rejected('r1')])
   await gateway.deliver('tuesday.ndjson', [useOn('2025-03-04', 'acme/tuesday', 20, { request_id: 't1' })])
-  await gateway.deliver('back.csv', [useOn('2025-03-03', 'acme/back', 3, { request_id: 'b1' })])
-  await gateway.deliver('gone.csv', [useOn('2025-03-04', 'acme/gone', 4, { request_id: 'g1' })])
+  await gateway.deliver('back.csv', [useOn('2025-03-03', 'acme/back', 3, { request_id: 'b1' }), WITHOUT_ID])
+  await gateway.deliver('gone.csv', [useOn('2025-03-04', 'acme/gone', 4, { request_id: 'g1' }), WITHOUT_ID])
   await gateway.build(OLD)
   await gateway.takeAway('back.csv')
   await gateway.build('2025-03-10T12:00:00Z')
@@ -44,7 +45,8 @@ async function withRelease(): Promise<Gateway> {
 /** Another file, one that is back, one that is gone, one that grew, rejected records, and a model that is in no release any more. */
 async function withChanges(): Promise<Workspace> {
   const gateway = await withRelease()
-  await gateway.deliver('back.csv', [useOn('2025-03-03', 'acme/back', 3, { request_id: 'b1' })])
+  const back = useOn('2025-03-03', 'acme/back', 3, { request_id: 'b1' })
+  await gateway.deliver('back.csv', [back, WITHOUT_ID, { ...WITHOUT_ID, prompt_tokens: '2' }])
   await gateway.deliver('tuesday.ndjson', [
     useOn('2025-03-04', 'acme/tuesday', 21, { request_id: 't1' }),
     useOn('2025-03-05', 'acme/wednesday', 30, { request_id: 'w1' }),

@@ -51,14 +51,17 @@ export async function makeReady(scenario: Scenario): Promise<Ready> {
  * Loses the machine before each effect that is chosen by its number, and in the middle of it, as `kill -9` and a torn write
  * leave it: the disk is copied while the command goes on.
  */
-export async function loseMachines(ready: Ready, isChosen: (effect: number) => boolean): Promise<Tried> {
+export async function loseMachines(
+  ready: Ready,
+  isChosen: (number: number, effect: Effect) => boolean,
+): Promise<Tried> {
   const { scenario, original } = ready
   const running = await copyOf(original)
   const machines: { moment: string; workspace: Workspace }[] = []
   let count = 0
   const copying = async (effect: Effect, take: () => Promise<void>) => {
     count += 1
-    if (isChosen(count)) {
+    if (isChosen(count, effect)) {
       const moment = `${scenario.name}, effect ${count} of ${ready.effects}, ${effect.name} ${effect.paths.join(' ')}`
       machines.push({ moment: `lost before ${moment}`, workspace: await copyOf(running) })
       if (canBeTorn(effect)) {

@@ -14,7 +14,7 @@ async function openDocs(context: TestContext, options: Parameters<typeof openPag
   const top = given.site.hosts.server
   const watched = await openPage(browserOf(given.chromium, context), new URL(top).origin, options)
   await watched.page.goto(top)
-  await watched.page.getByRole('navigation').getByRole('link', { name: 'API' }).click()
+  await watched.page.locator('main a[href="docs/index.html"]').first().click()
   await watched.page.waitForURL('**/docs')
   return watched
 }
@@ -23,9 +23,8 @@ test('its requests run in a shell as they stand', async (context) => {
   const { page } = await openDocs(context, { viewport: DESKTOP })
   for (const summary of ['What the ranking dataset is', 'Create a preset from a message-style request']) {
     const code = (await page.getByLabel(`Request: ${summary}`, { exact: true }).textContent()) ?? ''
-    const here = code.replace('http://127.0.0.1:8080/', given.site.hosts.server)
-    const env = environment({ TOKENBOARD_KEY: given.site.key })
-    const { code: exit, stdout, stderr } = await run('bash', ['-c', here], { env, cwd: tmpdir() })
+    const env = environment({ TOKENBOARD_URL: given.site.hosts.server.slice(0, -1), TOKENBOARD_KEY: given.site.key })
+    const { code: exit, stdout, stderr } = await run('bash', ['-c', code], { env, cwd: tmpdir() })
     expect([exit, stderr]).toEqual([0, ''])
     expect(JSON.parse(stdout)).toHaveProperty('data')
   }

@@ -104,7 +104,7 @@ function notWhole(file: InputFile, reason: string): BuildError {
 }
 
 /** The same bytes in other chunks, cut behind line feeds: only the last one, or one of a line above `longest`, ends elsewhere. */
-export async function* atLineFeeds(chunks: AsyncIterable<Buffer>, longest: number): AsyncIterable<Buffer> {
+async function* atLineFeeds(chunks: AsyncIterable<Buffer>, longest: number): AsyncIterable<Buffer> {
   let begun: Buffer = NONE
   for await (const chunk of chunks) {
     const first = begun.length === 0 ? 0 : chunk.indexOf(LINE_FEED) + 1

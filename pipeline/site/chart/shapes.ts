@@ -48,13 +48,14 @@ export function barMark(tops: readonly Value[], paint: Paint, name: string, fram
   return { kind: 'path', d: bars.join(''), fill: paint, name, ...(isOutlined && OUTLINE) }
 }
 
-function bar(middle: number, top: number, { bottom, step, columns }: Frame, widest = WIDEST_BAR): string {
-  const width = barWidth(step, columns.length === 1 ? WIDEST_BAR : widest)
+function bar(middle: number, top: number, frame: Frame, widest = WIDEST_BAR): string {
+  const width = barWidth(frame, widest)
+  const { bottom } = frame
   return `M${round(middle - width / 2)},${bottom}V${round(top)}h${round(width)}V${bottom}Z`
 }
 
-function barWidth(step: number, widest = WIDEST_BAR): number {
-  return Math.min(step * BAR_SHARE, widest)
+function barWidth({ step, columns }: Frame, widest: number): number {
+  return Math.min(step * BAR_SHARE, columns.length === 1 ? WIDEST_BAR : widest)
 }
 
 /** A line with gaps where values are null, and dots where a value stands alone. */
@@ -95,14 +96,15 @@ export function hatchMark(
   isHatched: readonly boolean[],
   isBars: boolean,
   paint: Paint,
-  { columns, step, y, bottom }: Frame,
+  frame: Frame,
 ): Mark[] {
+  const { columns, y, bottom } = frame
   const boxes: { left: number; right: number; top: number }[] = []
   for (const [at, top] of tops.entries()) {
     if (top === null || !isHatched[at]) continue
     const middle = columns[at] ?? 0
     const isBar = isBars || isLone(tops, at)
-    const half = (isBar ? barWidth(step, isBars ? WIDEST_BAR : WIDEST_ALONE) : step) / 2
+    const half = (isBar ? barWidth(frame, isBars ? WIDEST_BAR : WIDEST_ALONE) : frame.step) / 2
     const left = isBar ? middle - half : Math.max(middle - half, columns[0] ?? 0)
     const right = isBar ? middle + half : Math.min(middle + half, columns.at(-1) ?? 0)
     const before = boxes.at(-1)

@@ -13,9 +13,6 @@ interface Entry {
   operation: OperationObject
 }
 
-/** Where a server usually is. No address of a request is written into the page: a cache could spread a forged one. */
-const SAMPLE_SERVER = 'http://127.0.0.1:8080'
-
 const NOTHING = html``
 
 /** `/docs`: every operation with its parameters, a request and an answer. Its links are relative. */
@@ -29,7 +26,8 @@ export function docsPage(document: OpenApiDocument, contact: Contact): OwnPage {
   const main = html`<h1>API <small>${info.version}</small></h1>
 ${prose(info.description)}
 <p>For a key, ask ${ask}. If the server is yours, run <code>make key</code> where it runs.</p>
-<p>All paths are below <code>${base}</code> of this server. <a href="openapi.json">openapi.json</a> has the schemas of all bodies, for programs.</p>
+<p>All paths are below <code>${base}</code> of this server. The examples read its address, such as <code>http://127.0.0.1:8080</code>, from
+<code>TOKENBOARD_URL</code>, and your key from <code>TOKENBOARD_KEY</code>. <a href="openapi.json">openapi.json</a> has the schemas of all bodies, for programs.</p>
 ${tags.map(({ name, description }) => {
   const ofTag = entries.filter(({ operation }) => operation.tags[0] === name)
   return html`<h2>${name}</h2>
@@ -74,7 +72,10 @@ function typeName(schema: JsonSchema): Html {
   return html`${[type ?? 'anything'].flat().join(' or ')}${bounds.join('')}`
 }
 
-/** The request of the examples. The key is read from the environment, so that no command has it in it. */
+/**
+ * The request of the examples. The environment has the key, so that no command has it in it, and the address: if that of a
+ * request were written into the page, a cache could spread a forged one.
+ */
 function curl({ path, method, operation: { parameters, requestBody } }: Entry): string {
   const encoded = ({ example }: ParameterObject) => encodeURIComponent(String(example))
   const query = parameters.filter(({ in: place, example }) => place === 'query' && example !== undefined)
@@ -82,7 +83,7 @@ function curl({ path, method, operation: { parameters, requestBody } }: Entry): 
     .filter(({ in: place }) => place === 'path')
     .reduce((text, parameter) => text.replace(`{${parameter.name}}`, encoded(parameter)), path)
   const search = query.length === 0 ? '' : `?${query.map((one) => `${one.name}=${encoded(one)}`).join('&')}`
-  const lines = [`curl -sS "${SAMPLE_SERVER}${filled}${search}"`, `-H "Authorization: Bearer $TOKENBOARD_KEY"`]
+  const lines = [`curl -sS "$TOKENBOARD_URL${filled}${search}"`, `-H "Authorization: Bearer $TOKENBOARD_KEY"`]
   const body = requestBody?.content['application/json'].example
   if (body !== undefined) {
     // For a shell within single quotes.

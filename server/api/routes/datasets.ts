@@ -67,7 +67,7 @@ function send(request: FastifyRequest, reply: FastifyReply, response: object): F
 }
 
 /** What the manifest does not say: how many releases there are, whether their history is published, their DOIs, and where. */
-export interface Surroundings {
+interface Surroundings {
   releases: number
   hasHistory: boolean
   dois: PublishedDois | undefined
@@ -76,7 +76,7 @@ export interface Surroundings {
 
 const ROWS_PATH = 'api/v1/datasets/rankings-daily'
 
-export function datasetSummary({ manifest }: Dataset, prefix: string): DatasetSummary {
+function datasetSummary({ manifest }: Dataset, prefix: string): DatasetSummary {
   const { publisher, license, dataset, version, synthetic, release, as_of, start_date, end_date } = manifest
   const { title, description } = publisher
   return {
@@ -94,7 +94,7 @@ export function datasetSummary({ manifest }: Dataset, prefix: string): DatasetSu
   }
 }
 
-export function datasetInfo(dataset: Dataset, { releases, hasHistory, dois, prefix }: Surroundings): DatasetInfo {
+function datasetInfo(dataset: Dataset, { releases, hasHistory, dois, prefix }: Surroundings): DatasetInfo {
   const urlOf = (path: string) => `${prefix}/${path}`
   const { manifest } = dataset
   const { name, url, contact } = manifest.publisher

@@ -6,6 +6,7 @@ import { CONTENT_TYPE_OF } from '../../published/negotiation.ts'
 import type { SiteFrame } from '../../published/site-frame.ts'
 import { DOCUMENT_HEADERS } from '../../published/static-answers.ts'
 import { type MadeText, madeText, sendMadeText } from '../made-text.ts'
+import type { OpenApiDocument } from '../openapi/document.ts'
 
 const DESCRIPTION_PATH = '/openapi.json'
 const DOCS_PATH = '/docs'
@@ -52,8 +53,9 @@ interface OpenApi {
  * takes about 30 ms.
  */
 export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenApi): void {
-  const made = remembered<MadeText>(3)
-  const document = async () => (await import('../openapi/document.ts')).openApiDocument()
+  const texts = remembered<MadeText>(2)
+  const pages = remembered<MadeText>(1)
+  let described: Promise<OpenApiDocument> | undefined
   const link = serviceLinks(prefix)
 
   function serve(url: string, contentType: string, text: () => Promise<MadeText>, headers = {}): void {
@@ -67,19 +69,19 @@ export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenA
     })
   }
 
-  function json(): Promise<MadeText> {
-    return made('json', async () => {
-      const described = await document()
-      const servers = described.servers.map(({ url }) => ({ url: prefix + url }))
-      return await madeText(JSON.stringify({ ...described, servers }))
-    })
+  async function describe(): Promise<OpenApiDocument> {
+    const document = (await import('../openapi/document.ts')).openApiDocument()
+    return { ...document, servers: document.servers.map(({ url }) => ({ url: prefix + url })) }
   }
+
+  const document = () => (described ??= describe())
+  const json = () => texts('json', async () => madeText(JSON.stringify(await document())))
 
   /** Equal for everyone. Relative links hold below any path. */
   async function page(): Promise<MadeText> {
     const { stamp, wrap } = await frame()
     const publisher = releases.dataset()?.manifest.publisher
-    return await made(JSON.stringify([stamp, publisher]), async () => {
+    return await pages(JSON.stringify([stamp, publisher]), async () => {
       const { docsPage } = await import('../openapi/page.ts')
       return await madeText(wrap(docsPage(await document(), publisher), ''))
     })
@@ -88,7 +90,7 @@ export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenA
   serve(DESCRIPTION_PATH, CONTENT_TYPE_OF.json, json)
   serve(DOCS_PATH, 'text/html; charset=utf-8', page, { ...DOCUMENT_HEADERS, 'content-security-policy': POLICY })
   const catalog = `${JSON.stringify(apiCatalog(prefix), undefined, 2)}\n`
-  serve(CATALOG_PATH, CATALOG_TYPE, () => made('catalog', () => madeText(catalog)))
+  serve(CATALOG_PATH, CATALOG_TYPE, () => texts('catalog', () => madeText(catalog)))
   // The published page at this address is for hosts without a server.
   for (const url of [`/${API_PAGE_PATH}`, `${DOCS_PATH}/`]) {
     const handler: RouteHandlerMethod = async (_request, reply) => reply.redirect(`..${DOCS_PATH}`, 301)

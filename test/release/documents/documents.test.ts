@@ -108,6 +108,14 @@ describe('CITATION.cff', () => {
   })
 })
 
+it('citation.bib escapes all special characters of TeX, and leaves a DOI as it is', () => {
+  const text = renderBibtex(describeDataset(manifestOf({ publisher: HOSTILE }), '10.1234/a_b'))
+  expect(text).toContain(
+    'author = {{A \\& B \\textbraceleft{}C\\textbraceright{} \\textbackslash{} "D" \\% \\# 100\\_\\$ \\textasciitilde{}\\textasciicircum{} ',
+  )
+  expect(text).toContain('  doi = {10.1234/a_b},\n')
+})
+
 it.each(['{', '}', '}{', '\\{'])('citation.bib has balanced braces with %s in a name and a title', (brace) => {
   const publisher = { ...PUBLISHER, name: `Acme ${brace}`, title: `${brace} tokens` }
   const text = renderBibtex(describeDataset(manifestOf({ publisher })))

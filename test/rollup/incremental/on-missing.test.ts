@@ -1,8 +1,9 @@
 /** Raw files that vanish, shrink, come back, move and change between builds (`on_missing`). */
-import { readFile, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CliError } from '../../../pipeline/base/errors.ts'
+import { realFiles } from '../../../pipeline/base/files.ts'
 import { readSources } from '../../../pipeline/raw/sources.ts'
 import { copyOf, Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { createWorkspace, removeWorkspace, writeInput } from '../../support/pipeline.ts'
@@ -48,10 +49,29 @@ function setDay(gateway: Gateway, name: string, day: number): Promise<void> {
   return utimes(gateway.path(name), 0, new Date(`2025-03-0${day}T23:59:59Z`))
 }
 
-it.each(['kep', 'ignore', ''])('the sources file refuses an on_missing of %j', async (on_missing) => {
-  const { workspace } = await newGateway({ on_missing })
+it('the sources file refuses an on_missing that is none', async () => {
+  const { workspace } = await newGateway({ on_missing: 'kep' })
   await expect(readSources(workspace.sources)).rejects.toThrow(CliError)
   await expect(readSources(workspace.sources)).rejects.toThrow(/on_missing/)
+})
+
+it('a file that is back leaves the archive once the state has it, and is put back if the build stopped before', async () => {
+  const gateway = await builtGateway({ on_missing: 'keep' })
+  await gateway.takeAway('monday.csv')
+  await gateway.build()
+  await gateway.deliver('monday.csv', [MONDAY])
+  const stopped = await copyOf(gateway)
+  const kept = join(gateway.workspace.dataDir, 'archive/files')
+  expect(await readdir(kept)).toHaveLength(1)
+  await gateway.build()
+  expect(await readdir(kept)).toEqual([])
+  const rename = async (from: string, to: string) => {
+    await realFiles.rename(from, to)
+    if (to.includes('.removed-')) throw new Error('lost')
+  }
+  await expect(stopped.build(stopped.later(), { ...realFiles, rename })).rejects.toThrow('lost')
+  await stopped.takeAway('monday.csv')
+  await expectRows(stopped, [MONDAY_ROW, TUESDAY_ROW])
 })
 
 describe('a missing file', () => {

@@ -8,7 +8,7 @@ import { realFiles } from '../../../pipeline/base/files.ts'
 import { Manifest } from '../../../pipeline/contract/manifest.ts'
 import { column, count } from '../../../pipeline/raw/schemas/expression.ts'
 import { SCHEMAS } from '../../../pipeline/raw/schemas/index.ts'
-import { type Gateway, newGateway, useOn } from '../../support/gateway.ts'
+import { copyOf, type Gateway, newGateway, useOn } from '../../support/gateway.ts'
 import { coveredDay, readCoverage, readRestatements } from '../../support/history.ts'
 import { archiveIn, buildIn, releaseFolder, writeInput } from '../../support/pipeline.ts'
 
@@ -101,8 +101,13 @@ describe('files that are there', () => {
     upgrade()
     await gateway.deliver('sunday.csv', [SUNDAY])
     expect(await gateway.failure()).toContain('missing_date')
-    await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['missing_date', 'new_reading'] })
-    expect(await readRestatements(gateway.workspace)).toMatchObject([{ reason: 'reading' }])
+    const accept = ['missing_date', 'new_reading'] as const
+    const { workspace } = await copyOf(gateway)
+    await buildIn(workspace, gateway.later(), {}, { accept })
+    expect(await readRestatements(workspace)).toMatchObject([{ reason: 'reading' }])
+    // A publisher may know better.
+    await buildIn(gateway.workspace, gateway.later(), {}, { accept, reason: 'correction' })
+    expect(await readRestatements(gateway.workspace)).toMatchObject([{ reason: 'correction' }])
   })
 })
 
@@ -140,9 +145,18 @@ describe('a missing file that is kept', () => {
     expect(manifest.old_counts).toEqual([{ start_date: '2025-03-03', end_date: '2025-03-03' }])
     expect(manifest.changes?.facts).not.toContain('old_counts')
 
+    const archived = await copyOf(gateway)
+    await archiveMonday(archived)
+    await archived.deliver('tuesday.csv', [{ ...TUESDAY, prompt_tokens: '21' }])
+    await archived.build()
+    expect(await markedDates(archived)).toEqual(['2025-03-03'])
+
     await gateway.deliver('monday.csv', [MONDAY])
     await accept(gateway)
     expect((await gateway.rows())[0]).toBe('2025-03-03 acme/one 20')
+    expect(await markedDates(gateway)).toEqual([])
+    await archiveMonday(gateway)
+    expect((await gateway.build()).summary.outcome).toBe('unchanged')
     expect(await markedDates(gateway)).toEqual([])
   })
 
@@ -157,7 +171,7 @@ describe('a missing file that is kept', () => {
     await gateway.takeAway('monday.csv')
     await gateway.build()
     upgrade()
-    await accept(gateway)
+    await buildIn(gateway.workspace, gateway.later(), {}, { accept: ['new_reading'] })
     expect(await markedDates(gateway)).toEqual([])
   })
 })

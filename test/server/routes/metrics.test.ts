@@ -115,7 +115,9 @@ describe('requests are counted', () => {
     await ask('OPTIONS', '/healthz')
     await ask('DELETE', '/none')
     await app.inject(`${PRESETS}/one`)
-    expect(requestsIn(await metricsOf(tested))).toEqual({
+    const body = await metricsOf(tested)
+    expect(body).toContain('tokenboard_http_request_duration_seconds_count')
+    expect(requestsIn(body)).toEqual({
       'GET /healthz 200': 2,
       'GET files 200': 1,
       'GET files 404': 1,
@@ -152,9 +154,10 @@ describe('requests are counted', () => {
     Object.assign(store, { ping: fail, write: fail })
     expect((await app.inject('/readyz')).statusCode).toBe(503)
     const payload = { model: 'acme/one', messages: [{ role: 'user', content: 'x' }] }
-    expect(
-      (await app.inject({ method: 'POST', url: `${PRESETS}/one/chat/completions`, headers, payload })).statusCode,
-    ).toBe(503)
+    const answer = await app.inject({ method: 'POST', url: `${PRESETS}/one/chat/completions`, headers, payload })
+    expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '5'])
+    expect(answer.body).not.toContain('no answer')
+    expect(tested.log.text()).toContain('no answer')
     const body = await metricsOf(tested)
     expect(requestsIn(body)).toMatchObject({
       'GET /readyz 503': 1,

@@ -54,8 +54,13 @@ test.each([
   expect(answer.headers.vary).toBeUndefined()
 })
 
-test('the gzip beside a file is not sent when it is a link or a folder', async () => {
+test('the gzip beside a file is not sent when the file has changed since, or when it is a link or a folder', async () => {
   const { get, publicDir, write } = await siteWithGzip()
+  const before = await get(PATH, { 'accept-encoding': 'gzip' })
+  expect(before.headers['content-encoding']).toBe('gzip')
+  await write('new', 'a,c\n'.repeat(99))
+  await rename(join(publicDir, 'new'), join(publicDir, PATH))
+  expect((await get(PATH, { 'accept-encoding': 'gzip' })).body).toBe('a,c\n'.repeat(99))
   const gzip = join(publicDir, `${PATH}.gz`)
   await rename(gzip, join(publicDir, 'elsewhere.gz'))
   await symlink(join(publicDir, 'elsewhere.gz'), gzip)
