@@ -101,8 +101,8 @@ interface Report {
   }[]
 }
 
-/** Errors of code that no longer makes sense, of JavaScript and of DuckDB's SQL. */
-const NONSENSE = /\b(SyntaxError|ReferenceError|Parser Error|Binder Error|Catalog Error)\b.*/
+/** Errors of code that no longer makes sense, of JavaScript and of DuckDB's SQL; not those of a test that reads no JSON. */
+const NONSENSE = /\b(SyntaxError(?!.* JSON)|ReferenceError|Parser Error|Binder Error|Catalog Error)\b.*/
 
 function judge(root: string, code: number | null, text: string | undefined, errors: string): Verdict {
   if (text === undefined) return { kind: 'broken', reason: firstLine(errors) || `vitest ended with ${code}` }
