@@ -12,7 +12,7 @@ const FOLDER = join(REPOSITORY, 'docs/images')
 const MOST_BYTES = 200_000
 const WIDTH = 1280
 const PICTURES = [
-  { page: 'index.html', file: 'landing.png', ready: 'main', height: 980 },
+  { page: 'index.html', file: 'landing.png', ready: 'main', height: 900 },
   { page: 'explore.html?by=week&show=share', file: 'explorer.png', ready: '#all-controls:enabled', height: 880 },
 ]
 
