@@ -84,23 +84,32 @@ function tablesOf(
   const name = ({ name, rank }: LeaderboardRow) =>
     rank === null ? unranked(name, isRuled(facts.manifest)) : link(linkOf(name), path)
   const columns: Column[] = [
-    ['Rank', ({ rank }) => rank ?? ''],
-    [noun, name, html`<b>All models</b>`],
-    ...when(period?.before !== undefined, ['Moved', movementOf]),
-    [`Tokens${isAtLeast ? ', at least' : ''}`, ({ tokens }) => tokensElement(tokens), tokensElement(total)],
-    ['Share', ({ tokens }) => formatShare(tokens, total), formatShare(total, total)],
-    ...when(period !== undefined && hasChange(period), ['Change', (row) => changeOf(row, period)]),
-    ['First seen', ({ name, rank }) => (rank === null ? '' : (firstDates.get(name) ?? ''))],
-    ['Drawn', (row) => bar(row, board)],
+    { head: 'Rank', cell: ({ rank }) => rank ?? '' },
+    { head: noun, cell: name, ofAll: html`<b>All models</b>` },
+    ...when(period?.before !== undefined, { head: 'Moved', cell: movementOf }),
+    {
+      head: `Tokens${isAtLeast ? ', at least' : ''}`,
+      cell: ({ tokens }) => tokensElement(tokens),
+      ofAll: tokensElement(total),
+    },
+    { head: 'Share', cell: ({ tokens }) => formatShare(tokens, total), ofAll: formatShare(total, total) },
+    ...when(period !== undefined && hasChange(period), { head: 'Change', cell: (row) => changeOf(row, period) }),
+    { head: 'First seen', cell: ({ name, rank }) => (rank === null ? '' : (firstDates.get(name) ?? '')) },
+    { head: 'Drawn', cell: (row) => bar(row, board) },
   ]
-  const body = board.rows.map((row) => columns.map(([, cell]) => cell(row)))
-  const last = columns.map(([, , ofAll = '']) => ofAll)
-  const [, , ...numbers] = columns.map(([head]) => head)
+  const body = board.rows.map((row) => columns.map(({ cell }) => cell(row)))
+  const last = columns.map(({ ofAll = '' }) => ofAll)
+  const numbers = columns.slice(2).map(({ head }) => head)
   const table = drawTable(caption, { words: ['Rank', noun], numbers, head: 1 }, [...body, last], ' ranking')
   return { table, dropped: whole.dropped }
 }
 
-type Column = readonly [head: string, cell: (row: LeaderboardRow) => Cell, ofAll?: Cell]
+interface Column {
+  head: string
+  cell: (row: LeaderboardRow) => Cell
+  /** In the last row, of all models. */
+  ofAll?: Cell
+}
 
 function when(isShown: boolean, column: Column): Column[] {
   return isShown ? [column] : []

@@ -116,7 +116,7 @@ const EXPOSED = ['X-Dataset-Disclosure', 'X-Total-Count', 'X-Provisional-From']
 
 /** Sends an answer of an operation on the ranking, or 304. */
 export function sendRanking(request: FastifyRequest, reply: FastifyReply, answer: RankingsAnswer): void {
-  const { common, own } = remembered(headsOfReleases, answer.headers, rankingHead)
+  const { common, own } = once(headsOfReleases, answer.headers, rankingHead)
   const tag = ['etag', answer.etag]
   const tagged = answer.tagIs === 'first' ? [...tag, ...own] : [...own, ...tag]
   // No If-Modified-Since: the default window moves every day, even if the release stays.
@@ -124,21 +124,21 @@ export function sendRanking(request: FastifyRequest, reply: FastifyReply, answer
     sendUnchanged(reply, { common, own: tagged })
     return
   }
-  tagged.push(...remembered(contentLines, answer.contentHeaders, linesOf))
+  tagged.push(...once(contentLines, answer.contentHeaders, linesOf))
   sendFromMemory(reply, 200, { common, own: tagged }, answer.body())
 }
 
-type Headers = RankingsAnswer['headers']
+type AnswerHeaders = RankingsAnswer['headers']
 
-const headsOfReleases = new WeakMap<Headers, Head>()
-const contentLines = new WeakMap<Headers, string[]>()
+const headsOfReleases = new WeakMap<AnswerHeaders, Head>()
+const contentLines = new WeakMap<AnswerHeaders, string[]>()
 
-function rankingHead(headers: Headers): Head {
+function rankingHead(headers: AnswerHeaders): Head {
   const expose = exposed(EXPOSED.filter((name) => name.toLowerCase() in headers))
   return headOf({ 'access-control-expose-headers': expose, ...headers })
 }
 
-function remembered<T>(known: WeakMap<Headers, T>, headers: Headers, make: (headers: Headers) => T): T {
+function once<T>(known: WeakMap<AnswerHeaders, T>, headers: AnswerHeaders, make: (headers: AnswerHeaders) => T): T {
   const value = known.get(headers) ?? make(headers)
   known.set(headers, value)
   return value

@@ -14,7 +14,7 @@ const SITEMAP = 'sitemap.xml'
 const API = '/api/'
 
 /**
- * Published pages for people who ask for what is not there. Undefined if nothing is published. Their links begin with
+ * Error pages for people, in the frame of the published site. Undefined if nothing is published. Their links begin with
  * `prefix`, the path of this server for its clients, because they are sent for any path.
  */
 export function errorPages(publicDir: string, frame: () => Promise<SiteFrame>, prefix: string) {

@@ -65,7 +65,7 @@ export async function writeDay(folder: string, day: number, options: RawFiles): 
   const path = join(folder, `${addDays(DATASET_START, day)}.${format}`)
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
-  // hash() of record and seed stands for a random number: it is the same on any number of threads.
+  // hash() of record and seed serves as a random number: it is the same on any number of threads.
   const random = (salt: number) => `hash(i, ${day}, ${seed}, ${salt})`
   const id = hasRequestIds ? `, 'req-${day}-' || md5(concat(i, '-', ${seed})) AS request_id` : ''
   const customer =
@@ -205,7 +205,7 @@ async function writeHours(
   const instant = `TIMESTAMP '${DATASET_START}' + INTERVAL ${day} DAY + INTERVAL 1 SECOND * (i * 3600 // ${recordsPerFile})`
   for (let shard = 0; shard < shards; shard += 1) {
     const { ending, columns, options } = FORMATS[shard % FORMATS.length] ?? FORMATS[0]
-    // hash() of a record stands for a random number.
+    // hash() of a record serves as a random number.
     const random = (salt: number) => `hash(i, ${day}, ${shard}, ${salt})`
     await connection.run(`COPY (
       SELECT ${columns}, date, hour

@@ -151,7 +151,7 @@ async function assertNotMixed(workspace: Workspace): Promise<void> {
   expect(kinds.size).toBe(1)
 }
 
-it('a switch that stopped halfway is told of, and `models` and `archive` miss no files of the sample', () =>
+it('commands report a switch that stopped halfway; `models` and `archive` do not miss the files of the sample', () =>
   withSample(async (workspace) => {
     const files = filesAfter((_from, to) => {
       if (to === join(datasetFolder(workspace), 'releases/index.json')) throw new Error(LOST)

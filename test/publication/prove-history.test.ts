@@ -118,7 +118,7 @@ describe('of the history, verify', () => {
      { edit: `UPDATE forged SET position = 5 WHERE ${OF_SECOND} AND position = 4` }, /that has the position of another row of 20250310T110000Z/],
     ['a row twice', { edit: `INSERT INTO forged FROM forged WHERE ${OF_ONE}` }, /has a row of a on 2025-03-02 .* that is not in its place/],
     ['another order', { order: 'date, valid_from, position, "table"' }, /that is not in its place/],
-    ['a row that stands in no release',
+    ['a row that is in no release',
      { edit: `INSERT INTO forged SELECT * REPLACE (valid_from AS valid_to) FROM forged WHERE ${OF_ONE}` }, /that ends before it begins/],
     ['a row in two where one is enough', { edit: IN_TWO },
      /has a row of a on 2025-03-09 from 20250310T110000Z .* that is the same before and after 20250310T110000Z/],

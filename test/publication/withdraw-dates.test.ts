@@ -260,7 +260,7 @@ it('changes nothing when Ctrl-C comes before the switch', async () => {
 describe('later builds', () => {
   const logs: Use[] = [['2025-02-27', 12], ['2025-03-01', 17], ['2025-03-02', 73019], ['2025-03-03', 81573, 'undercover'], ['2025-03-04', 19], ['2025-03-10', 23]] // biome-ignore format: rows
 
-  it('leave the dates out, whatever the records say, until they are let back', async () => {
+  it('leave the dates out until --republish, whatever the records say', async () => {
     const workspace = await copyWorkspace(original)
     await withdrawDatesIn(workspace, DATES, AT)
     await deliver(workspace, logs)

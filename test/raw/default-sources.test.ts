@@ -81,7 +81,7 @@ describe('an unset SOURCES', () => {
 })
 
 describe('SOURCES', () => {
-  it('is read whatever the data folders have, and is refused if the file is missing', async () => {
+  it('is read whatever is in the data folders, and is refused if the file is missing', async () => {
     const workspace = await twoInstallations()
     await writeSources(join(workspace.root, 'B'), 'b/one')
     const refused = await runB(workspace, ['build'], { SOURCES: 'nowhere.json' })

@@ -55,7 +55,7 @@ interface OpenApi {
 export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenApi): void {
   const texts = remembered<MadeText>(2)
   const pages = remembered<MadeText>(1)
-  let described: Promise<OpenApiDocument> | undefined
+  const documents = remembered<OpenApiDocument>(1)
   const link = serviceLinks(prefix)
 
   function serve(url: string, contentType: string, text: () => Promise<MadeText>, headers = {}): void {
@@ -74,7 +74,7 @@ export function openApi(app: FastifyInstance, { releases, frame, prefix }: OpenA
     return { ...document, servers: document.servers.map(({ url }) => ({ url: prefix + url })) }
   }
 
-  const document = () => (described ??= describe())
+  const document = () => documents('', describe)
   const json = () => texts('json', async () => madeText(JSON.stringify(await document())))
 
   /** Equal for everyone. Relative links hold below any path. */

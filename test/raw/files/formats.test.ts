@@ -1,6 +1,6 @@
 /**
- * Every format of raw files, of which the first bytes say what it is, and the ending of the name only what they do not. Two
- * builds read them all, for a date has 50 models: each file is of a model with the name of the case.
+ * Every format of raw files. The first bytes decide which one it is; the ending of the name decides only where they cannot.
+ * Each file has one model, named after its case. There are two builds, because a date has at most 50 models.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
