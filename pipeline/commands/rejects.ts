@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { Command } from '@commander-js/extra-typings'
 import { readPipelineConfig } from '../base/config.ts'
 import { CliError } from '../base/errors.ts'
@@ -21,7 +23,6 @@ export const rejects = new Command('rejects')
   .option('--limit <count>', `how many to show (default: ${SHOWN}; with --json all)`)
   .option('--json', 'print the records as NDJSON: source, file, record, reason, content')
   .action(async ({ source, file, reason, limit, json }) => {
-    process.stdout.on('error', endWhenClosed)
     const filter = { source, file, reason: readReason(reason) }
     const isSample = [source, file, reason, limit].some((option) => option !== undefined)
     const most = readLimit(limit) ?? (json === true ? Number.POSITIVE_INFINITY : SHOWN)
@@ -34,12 +35,6 @@ export const rejects = new Command('rejects')
     else if (isSample) await printSample(read(filter), most, total(counts))
     else printCounts(counts)
   })
-
-/** Not an error: a reader such as `head` may close the pipe. */
-function endWhenClosed(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') process.exit()
-  throw error
-}
 
 function readReason(given: string | undefined): RejectReason | undefined {
   const reason = REJECT_REASONS.find((name) => name === given)
@@ -91,22 +86,17 @@ async function printSample(records: AsyncIterable<RejectedRecord>, most: number,
   process.stderr.write(`${formatInteger(Math.min(most, all))} of ${counted(all, 'rejected record')}${more}\n`)
 }
 
+/** Prints no faster than stdout takes it, because there may be more records than memory. */
 async function printEach(
   records: AsyncIterable<RejectedRecord>,
   most: number,
   describe: (record: RejectedRecord) => string,
 ): Promise<void> {
-  let printed = 0
-  for await (const record of records) {
-    if (!process.stdout.write(describe(record))) await drained()
-    printed += 1
-    if (printed >= most) return
-  }
-}
-
-/** Waits for stdout: there may be more records than memory. */
-function drained(): Promise<void> {
-  return new Promise((done) => process.stdout.once('drain', done))
+  const lines = Readable.from(records).take(most).map(describe)
+  await pipeline(lines, process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
+    // A reader such as `head` may close the pipe.
+    if (error.code !== 'EPIPE') throw error
+  })
 }
 
 function shortened(text: string, width: number): string {
