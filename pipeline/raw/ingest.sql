@@ -70,19 +70,6 @@ SELECT
 -- Columns are renamed by position, so that no name from a file gets into SQL: COLUMN_NAMES stands for c0, c1, …
 FROM read_parquet(getvariable('files_N'), hive_partitioning = false) AS raw(COLUMN_NAMES)
 
--- name: text
--- Files that were summed while they were read. `keys` and `has` are JSON lists of texts.
-FROM (
-  SELECT
-    * REPLACE (
-      from_json(keys, '["VARCHAR"]') AS keys,
-      from_json(has, '["VARCHAR"]') AS has,
-      (cost_usd * 0.000000001::DECIMAL(10, 9))::DECIMAL(38, 9) AS cost_usd
-    )
-  FROM core_text_groups
-  WHERE input_group = N
-)
-
 -- name: usage
 -- The records of all groups of a source, each with the reason to reject it, if any.
 CREATE OR REPLACE TEMP VIEW core_usage AS

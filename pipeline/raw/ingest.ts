@@ -3,7 +3,7 @@ import { readStatement } from '../base/statements.ts'
 import type { InputGroup } from './files/group.ts'
 import type { LinkedFile } from './files/link.ts'
 import { columnsOf, recordFields } from './record-fields.ts'
-import { selectGroups, selectTextGroups, type TextInput } from './record-groups.ts'
+import { selectGroups } from './record-groups.ts'
 import { columnNames, fromGroup, ROW_NUMBER, type Select, variablesOf } from './scan.ts'
 import type { Columns } from './schemas/expression.ts'
 import { TOKEN_PARTS } from './schemas/schema.ts'
@@ -28,17 +28,6 @@ export async function defineRepeatedUsage(
 /** Defines the view `core_groups`: the same records, added up. */
 export async function defineGroups(database: Database, source: Source, groups: readonly InputGroup[]): Promise<void> {
   const selects = groups.map((group, number) => selectGroups(group, number))
-  await defineView(database, source, groups, { name: 'groups', selects })
-}
-
-/** Defines the same view over text files that were summed while they were read: their sums are in `core_text_groups`. */
-export async function defineTextGroups(
-  database: Database,
-  source: Source,
-  inputs: readonly TextInput[],
-): Promise<void> {
-  const selects = inputs.map((input, number) => selectTextGroups(input, number))
-  const groups = inputs.map(({ group }) => group)
   await defineView(database, source, groups, { name: 'groups', selects })
 }
 

@@ -1,11 +1,9 @@
-import { readStatement } from '../base/statements.ts'
 import type { InputGroup } from './files/group.ts'
 import { columnsOf, isSilent, type RecordField, type RecordFields, recordFields } from './record-fields.ts'
-import { fromGroup, type Select, variablesOf, withComputed } from './scan.ts'
+import { fromGroup, type Select, variablesOf } from './scan.ts'
 import type { Columns } from './schemas/expression.ts'
 import { schemaOf } from './schemas/of-source.ts'
 import { TOKEN_PARTS } from './schemas/schema.ts'
-import { ABSENT, type Value } from './schemas/value.ts'
 
 /** What decides about a record beside its day and its counts. */
 const DECIDING = [
@@ -82,45 +80,6 @@ export function selectGroups(group: InputGroup, number: number): Select {
     sql: `SELECT\n  ${judged.join(',\n  ')}\nFROM (\n${groups}\n)`,
     variables: { ...variablesOf(number, group), ...texts },
   }
-}
-
-/** A group of text files that were summed while they were read, by the raw texts of these of the schema's columns. */
-export interface TextInput {
-  group: InputGroup
-  keys: readonly string[]
-}
-
-/** The same rows of the sums of text files, in the table `core_text_groups`. */
-export function selectTextGroups({ group, keys }: TextInput, number: number): Select {
-  const { columns: all, computed, texts } = columnsOf(group, number)
-  const has = (column: string): Value => ({ ...ABSENT, exists: () => `list_contains(has, ${all.constant(column)})` })
-  const columns = { ...all, value: (column: string) => (keys.includes(column) ? all.value(column) : has(column)) }
-  const { parts: _parts, ...fields } = recordFields(group)
-  const judged = [
-    ...[`${number} AS input_group`, 'file_index', 'day'],
-    ...DECIDING.map((name) => `${name === 'malformed' ? 'NULL::VARCHAR' : fields[name](columns)} AS ${name}`),
-    ...['false AS is_miscounted', 'false AS is_silent', 'false AS is_cost_misread'],
-    ...['records', 'prompt_tokens', 'completion_tokens', 'identified_records', 'cost_usd'],
-    `${fields.has_prompt_tokens(columns)} AS has_prompt_tokens`,
-    `${fields.has_completion_tokens(columns)} AS has_completion_tokens`,
-    ...[...TOKEN_PARTS, 'total'].map((name) => `NULL::HUGEINT AS ${name}`),
-    '0::HUGEINT AS note_tokens',
-    `${fields.paths_found(columns)} AS paths_found`,
-  ]
-  const rows = readStatement('ingest/text').replaceAll(/\bN\b/g, `${number}`)
-  const from = `FROM (SELECT *, ${keyColumns(group, keys)}\n${rows})`
-  const { model } = group.source
-  return {
-    sql: `SELECT ${judged.join(', ')}\n${withComputed(computed, from)}`,
-    variables: { ...texts, ...(model !== undefined && { [`model_${number}`]: model }) },
-  }
-}
-
-/** The raw texts under the names that the columns of their files have. */
-function keyColumns({ format, positions }: InputGroup, keys: readonly string[]): string {
-  const found = [...positions].map(([column, position]) => ({ position, key: keys.indexOf(column) + 1 }))
-  if (format === 'csv') return found.map(({ position, key }) => `keys[${key}] AS c${position}`).join(', ')
-  return `[${found.map(({ key }) => `keys[${key}]::JSON`).join(', ')}] AS value`
 }
 
 /** Whether records have as many values of a field as raw texts, so that the texts may be grouped instead. */

@@ -73,14 +73,6 @@ SELECT link, summed.* EXCLUDE (input_group, file_index)
 FROM summed
 JOIN core_read_files USING (input_group, file_index)
 
--- name: create_text_groups
--- Records of text files that were summed while they were read, by UTC day and raw texts; filled by the engine. `keys` are
--- the texts and `has` the columns of the schema that the records have, as JSON lists. Costs are in 0.000000001 USD.
-CREATE OR REPLACE TEMP TABLE core_text_groups (
-  input_group INTEGER, file_index INTEGER, day BIGINT, keys VARCHAR, has VARCHAR, records BIGINT,
-  identified_records BIGINT, prompt_tokens HUGEINT, completion_tokens HUGEINT, cost_usd DECIMAL(28, 0)
-)
-
 -- name: sums_of_rollup
 -- The same for files whose rows are sums already (schemas/rollup-files.ts): tokens come as prompt tokens, requests as
 -- completion tokens. Until all files are checked `records` are rows and `identified_records` what they sum; `weigh`

@@ -2,14 +2,12 @@ import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { counted } from '../base/numbers.ts'
 import { recordPaths } from '../raw/files/columns.ts'
-import type { Contents } from '../raw/files/content.ts'
 import { type GroupedFile, type InputGroup, regroup } from '../raw/files/group.ts'
 import type { LinkedFile } from '../raw/files/link.ts'
 import { defineGroups, defineUsage } from '../raw/ingest.ts'
 import { ownPlaces } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
 import { isOfSums } from '../raw/sources.ts'
-import { countTexts } from './count-text.ts'
 import type { RollupRequest } from './engine.ts'
 import type { KnownFile } from './state.ts'
 import { Sums, type SumsOptions } from './sums.ts'
@@ -19,22 +17,19 @@ const BATCH = { bytes: 128_000_000, files: 4 }
 /** DuckDB keeps what it knows of each file of a statement: a few kilobytes for each. */
 const MOST_FILES = 1000
 
-/** Reads new files once and sums them into the table `core_sums`. Those with sums in `contents` are not read again. */
+/** Reads new files and sums them into the table `core_sums`. */
 export async function countRecords(
   database: Database,
   source: Source,
   groups: readonly InputGroup[],
-  contents: Contents,
   { request, room }: { request: Pick<RollupRequest, 'onProgress'>; room: SumsOptions },
 ): Promise<void> {
   const sums = await Sums.create(database, room)
-  const files = await countTexts(database, source, groups, contents)
-  if (!isOfSums(source)) await sums.makeRoom()
-  const bytes = groups.reduce((sum, group) => sum + bytesOf(group.files), 0)
-  let done = bytes - bytesOf(files.map(({ file }) => file))
+  const files = groups.flatMap((group) => group.files.map((file) => ({ group, file })))
+  const bytes = bytesOf(files.map(({ file }) => file))
+  let done = 0
   const report = (more: number) =>
     request.onProgress({ stage: `read ${source.name}`, share: (done + more) / bytes, bytes })
-  if (done > 0) report(0)
   for (const batch of batches(files)) {
     const size = bytesOf(batch.map(({ file }) => file))
     await countBatch(database, source, regroup(batch), (share) => report(share * size))

@@ -106,13 +106,13 @@ async function updateState(source: Source, request: RollupRequest, options: Duck
     isCounting = true
     if (groups.length > 0) {
       const room = { folder: `${ownFolder}-sums`, files: options.files }
-      await countRecords(database, source, groups, contents, { request, room })
+      await countRecords(database, source, groups, { request, room })
       if (await setKeyIfNeeded(database, 'counted', contributors)) hasIds = true
     }
     return groups
   }
   try {
-    const reader = links.readAndSum(stamps.changed, onRead)
+    const reader = links.read(stamps.changed, onRead)
     // If all files to read are new, count their records while the files are hashed.
     const early = stamps.left.length === 0 ? count(stamps.changed, reader) : undefined
     const [contents, counted] = await together(reader.all, early)

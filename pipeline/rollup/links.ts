@@ -12,7 +12,6 @@ import type { Documents } from '../raw/files/json-lines.ts'
 import { type LinkedFile, linkFiles } from '../raw/files/link.ts'
 import { keysWithoutRecords, listsOf } from '../raw/schemas/of-source.ts'
 import type { Source } from '../raw/sources.ts'
-import { layoutOf, type TextLayout } from '../raw/text/layout.ts'
 import type { Progress } from './engine.ts'
 
 /** Links to the raw files of one source, in groups that one query can read. */
@@ -39,7 +38,7 @@ export class Links {
   }
 
   /** Groups files by their headers. Empty CSV files are in no group. Scans files if there are no `contents`. */
-  async groupsOf(files: readonly InputFile[], contents = this.#read(files.filter(isText))): Promise<InputGroup[]> {
+  async groupsOf(files: readonly InputFile[], contents = this.read(files.filter(isText))): Promise<InputGroup[]> {
     this.#calls += 1
     const folder = join(this.#folder, `${this.#calls}`)
     await this.#files.makeFolder(folder)
@@ -51,23 +50,15 @@ export class Links {
     return groups
   }
 
-  /** Reads new files to their end. Of text the records are summed, as far as that is possible. */
-  readAndSum(files: readonly InputFile[], onProgress: (progress: Progress) => unknown): Contents {
-    return this.#read(files, areManySmall(files) ? undefined : layoutOf(this.#source), onProgress)
-  }
-
-  #read(
-    files: readonly InputFile[],
-    layout?: TextLayout,
-    onProgress: (progress: Progress) => unknown = () => {},
-  ): Contents {
+  /** Reads new files to their end. */
+  read(files: readonly InputFile[], onProgress: (progress: Progress) => unknown = () => {}): Contents {
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
     let read = 0
     const onRead = (more: number) => {
       read += more
       onProgress({ share: read / bytes, bytes })
     }
-    return new Contents(files, { wanted: sourceColumns(this.#source), signal: this.#signal, onRead, layout })
+    return new Contents(files, { wanted: sourceColumns(this.#source), signal: this.#signal, onRead })
   }
 
   get files(): readonly InputFile[] {
@@ -124,14 +115,6 @@ function documentsOf(source: Source): Documents {
   if (listsOf(source).length === 0) return 'whole'
   return keysWithoutRecords(source).length === 0 ? 'page' : 'batch'
 }
-
-/** DuckDB reads a thousand small files as cheaply as they are summed here, and keeps no sums of each until all are read. */
-function areManySmall(files: readonly InputFile[]): boolean {
-  const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
-  return files.length > MANY.files && bytes < files.length * MANY.bytesEach
-}
-
-const MANY = { files: 1000, bytesEach: 65_536 }
 
 const VERY_MANY_COLUMNS = 1000
 

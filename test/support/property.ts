@@ -13,3 +13,20 @@ export function tries({ share = 1, seed = 0 }: { share?: number; seed?: number }
     timeout_ms: LIMIT_MS + numRuns * LIMIT_MS_PER_RUN,
   }
 }
+
+export type Random = () => number
+
+/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+export function randomFrom(seed: number): Random {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+export function pick<Item>(random: Random, items: readonly Item[]): Item {
+  return items[Math.floor(random() * items.length)] as Item
+}

@@ -1,22 +1,19 @@
 import { createHash } from 'node:crypto'
 import { sideBySide } from '../../base/side-by-side.ts'
-import type { TextLayout } from '../text/layout.ts'
-import { readText, type TextContent, type TextFile } from '../text/read.ts'
-import { TextThreads } from '../text/threads.ts'
 import { readCsvColumns } from './columns.ts'
 import { type OnRead, openOnce } from './decompress.ts'
 import type { InputFile } from './find.ts'
 import { hasLines } from './line-shape.ts'
+import { readText, type TextContent, type TextFile } from './text.ts'
+import { TextThreads } from './text-threads.ts'
 
-/** The hash of a raw file; of text also its shape and, if they could be summed at once, its records. */
+/** The hash of a raw file; of text also its shape. */
 export type Content = TextContent
 
 interface ContentReading {
   wanted: readonly string[]
   signal: AbortSignal
   onRead: OnRead
-  /** How records are summed while they are read; without it none are. */
-  layout?: TextLayout | undefined
 }
 
 /** Starting threads costs more than reading as many bytes, and asking one more than reading a file of so many. */
@@ -80,11 +77,11 @@ export class Contents {
  */
 async function readContent(
   file: InputFile,
-  { wanted, signal, onRead, layout }: ContentReading,
+  { wanted, signal, onRead }: ContentReading,
   threads: TextThreads | undefined,
 ): Promise<Content> {
   if (!isText(file)) return { sha256: await hashContent(file, signal, onRead) }
-  const text = await describeText(file, wanted, layout)
+  const text = await describeText(file, wanted)
   if (threads === undefined) return readText(text, { signal, onRead })
   try {
     return await threads.read(text, onRead)
@@ -99,17 +96,9 @@ export function isText(file: InputFile): boolean {
   return file.format === 'csv' || hasLines(file)
 }
 
-async function describeText(
-  file: InputFile,
-  wanted: readonly string[],
-  layout: TextLayout | undefined,
-): Promise<TextFile> {
-  // Columns in a file's path win over those that it has.
-  const summed = file.columns === undefined ? layout : undefined
-  if (file.format !== 'csv') return { file, delimiter: undefined, form: summed }
-  const { delimiter = ',', names } = (await readCsvColumns(file, wanted)) ?? {}
-  const form = summed && names && { ...summed, csv: { delimiter, names } }
-  return { file, delimiter, form }
+async function describeText(file: InputFile, wanted: readonly string[]): Promise<TextFile> {
+  if (file.format !== 'csv') return { file, delimiter: undefined }
+  return { file, delimiter: (await readCsvColumns(file, wanted))?.delimiter ?? ',' }
 }
 
 /** SHA-256 (hex) of a raw file's decompressed bytes. */

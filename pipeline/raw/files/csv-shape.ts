@@ -1,13 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { BuildError } from '../../base/errors.ts'
-import { LONGEST_PLAIN_LINE, type PlainRecords } from '../text/records.ts'
 import { CsvScanner, type LineEnd, wholeLineEnds } from './csv-scanner.ts'
 import { type OnRead, openOnce, passing } from './decompress.ts'
 import type { InputFile } from './find.ts'
 import { LONGEST_RECORD, LONGEST_RECORD_BYTES } from './split.ts'
 
-const LINE_FEED = 0x0a
-const NONE = Buffer.alloc(0)
 const CONTINUATION = 0x80
 const LEAD = 0xc0
 /** A UTF-8 character has at most four bytes, so at most three come before a cut. */
@@ -31,8 +28,6 @@ interface ShapeReading {
   signal: AbortSignal
   onRead?: OnRead
   onBytes?: (bytes: Buffer) => void
-  /** Sums the records at the beginning, which are then not scanned. */
-  plain?: PlainRecords | undefined
 }
 
 /**
@@ -42,7 +37,7 @@ interface ShapeReading {
 export async function readCsvShape(
   file: InputFile,
   delimiter: string,
-  { signal, onRead = () => {}, onBytes = () => {}, plain }: ShapeReading,
+  { signal, onRead = () => {}, onBytes = () => {} }: ShapeReading,
 ): Promise<CsvShape> {
   const scanner = new CsvScanner(delimiter)
   const text = new Utf8Check()
@@ -66,16 +61,9 @@ export async function readCsvShape(
     quotedBefore = scanner.quotedLineEnds
     longest = Math.max(longest, length)
   }
-  const chunks = wholeLineEnds(passing(openOnce(file, onRead), onBytes))
-  for await (const all of plain === undefined ? chunks : atLineFeeds(chunks, LONGEST_PLAIN_LINE)) {
+  for await (const chunk of wholeLineEnds(passing(openOnce(file, onRead), onBytes))) {
     signal.throwIfAborted()
-    text.add(all)
-    const isFirst = plain?.isPlain === true
-    const chunk = all.subarray(plain?.read(all))
-    if (plain?.lineEnd !== undefined && isFirst) {
-      records = plain.records
-      longest = plain.longest
-    }
+    text.add(chunk)
     let start = -begun
     scanner.scan(chunk, (position, next) => {
       end(position - start)
@@ -87,7 +75,6 @@ export async function readCsvShape(
   end(begun)
   if (scanner.isQuoted) throw notWhole(file, `the quote that record ${records} opens is never closed`)
   const { lineEnds, quotedLineEnds, hasEscapedQuotes } = scanner
-  if (plain?.lineEnd !== undefined) lineEnds.add(plain.lineEnd)
   return {
     records: Math.max(0, records),
     longestRecordBytes: longest,
@@ -101,23 +88,6 @@ export async function readCsvShape(
 
 function notWhole(file: InputFile, reason: string): BuildError {
   return new BuildError(`${file.name} cannot be read whole: ${reason}`)
-}
-
-/** The same bytes in other chunks, cut behind line feeds: only the last one, or one of a line above `longest`, ends elsewhere. */
-async function* atLineFeeds(chunks: AsyncIterable<Buffer>, longest: number): AsyncIterable<Buffer> {
-  let begun: Buffer = NONE
-  for await (const chunk of chunks) {
-    const first = begun.length === 0 ? 0 : chunk.indexOf(LINE_FEED) + 1
-    if (begun.length > 0 && (first > 0 || begun.length > longest)) {
-      yield Buffer.concat([begun, chunk.subarray(0, first)])
-      begun = NONE
-    }
-    const end = Math.max(first, chunk.lastIndexOf(LINE_FEED) + 1)
-    if (end > first) yield chunk.subarray(first, end)
-    // The chunk may be overwritten by the next one.
-    if (end < chunk.length) begun = Buffer.concat([begun, chunk.subarray(end)])
-  }
-  if (begun.length > 0) yield begun
 }
 
 /** Whether bytes that come in chunks are UTF-8. */

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { jsonIfAny } from '../../base/json.ts'
-import type { PlainRecords } from '../text/records.ts'
 import type { InputFile } from './find.ts'
 import { type Documents, JsonLines } from './json-lines.ts'
 import { RepeatedKeys } from './repeated-keys.ts'
@@ -32,11 +31,10 @@ export function hasLines({ format, isDocument = false }: InputFile): boolean {
   return format === 'ndjson' && !isDocument
 }
 
-/** Reads lines to their end. Those that `plain` sums at the beginning are not scanned. */
-export async function readLineShape(chunks: AsyncIterable<Buffer>, plain?: PlainRecords): Promise<LineShape> {
+/** Reads lines to their end. */
+export async function readLineShape(chunks: AsyncIterable<Buffer>): Promise<LineShape> {
   const shape = newShape()
-  for await (const _ of readableLines(withoutMark(chunks, shape), shape, plain));
-  shape.longestBytes = Math.max(shape.longestBytes, plain?.longest ?? 0)
+  for await (const _ of readableLines(withoutMark(chunks, shape), shape));
   return shape
 }
 
@@ -64,14 +62,9 @@ export function jsonLines(
 }
 
 /** Lines, of which those that are too long are replaced; repeated keys and halves of characters are removed. */
-async function* readableLines(
-  chunks: AsyncIterable<Buffer>,
-  shape: LineShape,
-  plain?: PlainRecords,
-): AsyncIterable<Buffer> {
+async function* readableLines(chunks: AsyncIterable<Buffer>, shape: LineShape): AsyncIterable<Buffer> {
   let last: Buffer = Buffer.alloc(0)
-  for await (const all of wholeLines(chunks, shape)) {
-    const lines = all.subarray(plain?.read(all))
+  for await (const lines of wholeLines(chunks, shape)) {
     if (lines.equals(TOO_LONG_LINE)) shape.tooLong += 1
     const found: { start: number; end: number; line: Buffer }[] = []
     KEYS.scan(lines, (start, end, line) => found.push({ start, end, line }))

@@ -12,8 +12,7 @@ import { compile } from '../../../pipeline/raw/schemas/compile.ts'
 import { type Columns, literal } from '../../../pipeline/raw/schemas/expression.ts'
 import { Mapping, type Paths, type Test, type Where } from '../../../pipeline/raw/schemas/mapping.ts'
 import { jsonValue, textValue } from '../../../pipeline/raw/schemas/value.ts'
-import { pick, type Random, randomFrom } from '../../support/odd-text.ts'
-import { tries } from '../../support/property.ts'
+import { pick, type Random, randomFrom, tries } from '../../support/property.ts'
 
 const { numRuns, options } = tries({ share: 4 })
 const RECORDS = 100

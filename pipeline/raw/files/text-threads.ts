@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { BuildError } from '../../base/errors.ts'
-import type { OnRead } from '../files/decompress.ts'
-import type { TextContent, TextFile } from './read.ts'
+import type { OnRead } from './decompress.ts'
+import type { TextContent, TextFile } from './text.ts'
 
 /** What a thread sends: bytes read since it last said so, then the content of its file or what is wrong with it. */
 export type FromThread = { read: number } | { content: TextContent } | { fault: string } | { error: unknown }
@@ -19,7 +19,7 @@ export class TextThreads {
 
   constructor(files: number) {
     const threads = Math.min(availableParallelism(), MOST_THREADS, files)
-    const script = new URL('./thread.ts', import.meta.url)
+    const script = new URL('./text-thread.ts', import.meta.url)
     this.#all = Array.from({ length: threads }, () => new Worker(script, { env: environmentOfThread() }))
     this.#idle = [...this.#all]
   }

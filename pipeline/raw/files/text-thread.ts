@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { BuildError } from '../../base/errors.ts'
-import { readText, type TextFile } from './read.ts'
-import type { FromThread } from './threads.ts'
+import { readText, type TextFile } from './text.ts'
+import type { FromThread } from './text-threads.ts'
 
 /** Progress is told in steps of as many bytes. */
 const BYTES_TOLD = 1_048_576
