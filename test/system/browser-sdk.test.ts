@@ -1,6 +1,5 @@
 /**
  * The official SDK in a page of another origin. Its headers make the browser send a preflight before every request.
- * `make test-clients` has a page that uses all options of the SDK.
  * Where Chromium is not installed the test is skipped and says so.
  */
 import { join } from 'node:path'
