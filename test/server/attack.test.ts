@@ -114,7 +114,11 @@ describe('headers', () => {
       await publish(publicDir, sampleRows({ days: 2 }))
       await app.releases.check()
       const authorization = `Authorization: ${authorized.authorization}`
-      const hosts = ['X-Forwarded-Host: evil.example', 'Forwarded: host=evil.example;proto=evil', 'X-Host: evil.example']
+      const hosts = [
+        'X-Forwarded-Host: evil.example',
+        'Forwarded: host=evil.example;proto=evil',
+        'X-Host: evil.example',
+      ]
       const paths = ['X-Forwarded-Prefix: /evil', 'X-Original-URL: /evil', 'X-Rewrite-URL: /evil']
       const others = ['X-Forwarded-Proto: javascript', 'X-Forwarded-Port: 666', 'X-HTTP-Method-Override: DELETE']
       const evil = [...hosts, ...paths, ...others].join('\r\n')

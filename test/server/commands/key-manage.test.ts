@@ -60,22 +60,25 @@ describe('key list', () => {
 })
 
 describe('key revoke', () => {
-  test.each(['label', 'id'] as const)('revokes the key with this %s and no other, at once in a running server', async (by) => {
-    const { url, created, find } = await storeWith({}, {})
-    const [{ key: revoked, secret } = expect.unreachable(), other] = created
-    const { app } = await testApp({ store: await openStore(url) })
-    const ask = () => app.inject({ url: '/api/v1/key', headers: { authorization: `Bearer ${secret}` } })
-    expect((await ask()).statusCode).toBe(200)
-    expect(await run('revoke', revoked[by])).toBe(`revoked ${revoked.label} (${revoked.id})\n`)
-    expect((await ask()).statusCode).toBe(401)
-    const before = await find(secret)
-    expect(before?.revoked_at).not.toBeNull()
-    expect((await find(other?.secret ?? ''))?.revoked_at).toBeNull()
-    // Once more succeeds and keeps the instant.
-    const printed = JSON.parse(await run('revoke', revoked[by], '--json'))
-    expect(printed).toMatchObject({ id: revoked.id, revoked_at: before?.revoked_at })
-    expect(printed).not.toHaveProperty('hash')
-  })
+  test.each(['label', 'id'] as const)(
+    'revokes the key with this %s and no other, at once in a running server',
+    async (by) => {
+      const { url, created, find } = await storeWith({}, {})
+      const [{ key: revoked, secret } = expect.unreachable(), other] = created
+      const { app } = await testApp({ store: await openStore(url) })
+      const ask = () => app.inject({ url: '/api/v1/key', headers: { authorization: `Bearer ${secret}` } })
+      expect((await ask()).statusCode).toBe(200)
+      expect(await run('revoke', revoked[by])).toBe(`revoked ${revoked.label} (${revoked.id})\n`)
+      expect((await ask()).statusCode).toBe(401)
+      const before = await find(secret)
+      expect(before?.revoked_at).not.toBeNull()
+      expect((await find(other?.secret ?? ''))?.revoked_at).toBeNull()
+      // Once more succeeds and keeps the instant.
+      const printed = JSON.parse(await run('revoke', revoked[by], '--json'))
+      expect(printed).toMatchObject({ id: revoked.id, revoked_at: before?.revoked_at })
+      expect(printed).not.toHaveProperty('hash')
+    },
+  )
 
   test('refuses a label of two keys with their ids, and revokes neither', async () => {
     const { store, created, find, labelOf } = await storeWith({ name: 'one' }, { name: 'two', userId: 'user_bob' })

@@ -264,38 +264,41 @@ describe('a restore that stops at any step', () => {
     return { flush: guard(REAL.flush), link: guard(REAL.link), rename: guard(REAL.rename) }
   }
 
-  test.each(STEPS.entries().toArray())('step %i, %s, leaves a whole store after a kill or on a full disk', async (at) => {
-    const { folder, data, path, file } = await installation()
-    await leaveInLog(path, 'last')
-    const isRestored = at > STEPS.indexOf('rename')
-    const previous = ['kept', 'last', 'later']
-    const reached = Promise.withResolvers<void>()
-    const killed = () => {
-      reached.resolve()
-      return new Promise<never>(() => {})
-    }
-    void restoreStore(file, path, stepsWith(at, killed), signal)
-    await reached.promise
-    // What the disk has at the moment of the kill.
-    const left = join(folder, 'left')
-    await cp(data, left, { recursive: true })
-    expect(await namesOf(join(left, 'store.sqlite'))).toEqual(isRestored ? ['kept'] : previous)
-    // The same command again completes it.
-    vi.stubEnv('DATABASE_URL', `sqlite:${join(left, 'store.sqlite')}`)
-    await run('restore', file)
-    expect(await namesOf(join(left, 'store.sqlite'))).toEqual(['kept'])
-    const kept = (await readdir(left)).filter((name) => name.includes('.before-restore'))
-    expect(await Promise.all(kept.map((name) => namesOf(join(left, name))))).toContainEqual(previous)
+  test.each(STEPS.entries().toArray())(
+    'step %i, %s, leaves a whole store after a kill or on a full disk',
+    async (at) => {
+      const { folder, data, path, file } = await installation()
+      await leaveInLog(path, 'last')
+      const isRestored = at > STEPS.indexOf('rename')
+      const previous = ['kept', 'last', 'later']
+      const reached = Promise.withResolvers<void>()
+      const killed = () => {
+        reached.resolve()
+        return new Promise<never>(() => {})
+      }
+      void restoreStore(file, path, stepsWith(at, killed), signal)
+      await reached.promise
+      // What the disk has at the moment of the kill.
+      const left = join(folder, 'left')
+      await cp(data, left, { recursive: true })
+      expect(await namesOf(join(left, 'store.sqlite'))).toEqual(isRestored ? ['kept'] : previous)
+      // The same command again completes it.
+      vi.stubEnv('DATABASE_URL', `sqlite:${join(left, 'store.sqlite')}`)
+      await run('restore', file)
+      expect(await namesOf(join(left, 'store.sqlite'))).toEqual(['kept'])
+      const kept = (await readdir(left)).filter((name) => name.includes('.before-restore'))
+      expect(await Promise.all(kept.map((name) => namesOf(join(left, name))))).toContainEqual(previous)
 
-    const place = await installation()
-    const full = () => Promise.reject(new Error('ENOSPC'))
-    await expect(restoreStore(place.file, place.path, stepsWith(at, full), signal)).rejects.toThrow('ENOSPC')
-    const files = isRestored ? ['store.sqlite', 'store.sqlite.before-restore'] : ['store.sqlite']
-    expect((await readdir(place.data)).toSorted()).toEqual(files)
-    expect(await namesOf(place.path)).toEqual(isRestored ? ['kept'] : ['kept', 'later'])
-    await run('restore', place.file)
-    expect(await namesOf(place.path)).toEqual(['kept'])
-  })
+      const place = await installation()
+      const full = () => Promise.reject(new Error('ENOSPC'))
+      await expect(restoreStore(place.file, place.path, stepsWith(at, full), signal)).rejects.toThrow('ENOSPC')
+      const files = isRestored ? ['store.sqlite', 'store.sqlite.before-restore'] : ['store.sqlite']
+      expect((await readdir(place.data)).toSorted()).toEqual(files)
+      expect(await namesOf(place.path)).toEqual(isRestored ? ['kept'] : ['kept', 'later'])
+      await run('restore', place.file)
+      expect(await namesOf(place.path)).toEqual(['kept'])
+    },
+  )
 
   test('changes nothing after Ctrl-C', async () => {
     const { data, path, file } = await installation()

@@ -70,9 +70,6 @@ test('help, label values and numbers are escaped as the format wants it', async 
     registry.gauge(name, 'Odd.', () => value)
   }
   const [help, , sample, ...gauges] = (await textOf(registry)).split('\n')
-  expect([help, sample]).toEqual([
-    '# HELP odd_total A \\\\ and\\na line.',
-    'odd_total{path="a\\"b\\\\c\\nd"} +Inf',
-  ])
+  expect([help, sample]).toEqual(['# HELP odd_total A \\\\ and\\na line.', 'odd_total{path="a\\"b\\\\c\\nd"} +Inf'])
   expect(gauges.filter((line) => !line.startsWith('#'))).toEqual(['nothing NaN', 'least -Inf', 'large 1e+21', ''])
 })
