@@ -145,11 +145,12 @@ describe('store restore refuses', () => {
     const database = new DatabaseSync(file)
     database.exec(sql)
     database.close()
+    return undefined
   }
   const NO_STORE = /was not restored: it is no store of Tokenboard/
   const NEWER = /newer version of tokenboard \(form 2, known is 1\); update/
 
-  test.each<[string, RegExp, (bytes: Buffer, file: string) => Buffer | void]>([
+  test.each<[string, RegExp, (bytes: Buffer, file: string) => Buffer | undefined]>([
     ['a damaged file', /was not restored: the backup is damaged: /, (bytes) => bytes.fill(0xa5, 8192, 12_288)],
     ['half a file', /was not restored: /, (bytes) => bytes.subarray(0, bytes.length / 2)],
     ['an empty file', NO_STORE, () => Buffer.alloc(0)],
