@@ -19,6 +19,8 @@ async function site() {
     await writeFile(join(parent, path), path)
   }
   await symlink('../secret.txt', join(root, 'escape.txt'))
+  await symlink(join(parent, 'secret.txt'), join(root, 'absolute'))
+  await symlink('escape.txt', join(root, 'chain'))
   await symlink('../outside', join(root, 'escape'))
   await symlink('.hidden', join(root, 'to-hidden'))
   await symlink('loop', join(root, 'loop'))
@@ -44,9 +46,26 @@ test('finds nothing at a path that is missing, hidden, or out of the folder, how
   const missing = ['/missing.csv', '/data.csv/', '/data.csv/more', '/', `/${'x'.repeat(300)}`]
   const above = ['/../secret.txt', '/%2e%2e/secret.txt', '/docs/..%2f..%2fsecret.txt', '/docs/../../secret.txt']
   const odd = ['/docs/../data.csv', '/..%5csecret.txt', '//data.csv', '/docs//index.html', '/./data.csv', '/data.csv%']
+  const disguised = ['%252e%252e', '%c0%ae%c0%ae', '%u002e%u002e', '..;', '..%00', '%ef%bc%8e.']
   const hidden = ['/.hidden', '/.git/config', '/%2ehidden', '/data.csv%00.html']
-  const links = ['/escape.txt', '/escape/secret.txt', '/escape/', '/escape', '/to-hidden', '/loop']
-  for (const path of [...missing, ...above, ...odd, ...hidden, ...links]) {
+  const links = [
+    '/escape.txt',
+    '/escape/secret.txt',
+    '/escape/',
+    '/escape',
+    '/absolute',
+    '/chain',
+    '/to-hidden',
+    '/loop',
+  ]
+  for (const path of [
+    ...missing,
+    ...above,
+    ...disguised.map((up) => `/docs/${up}/${up}/secret.txt`),
+    ...odd,
+    ...hidden,
+    ...links,
+  ]) {
     expect(await files.find(path), path).toEqual({ kind: 'nothing' })
   }
 })

@@ -265,7 +265,7 @@ describe('a restore that stops at any step', () => {
     return { flush: guard(REAL.flush), link: guard(REAL.link), rename: guard(REAL.rename) }
   }
 
-  test.each(STEPS.entries().toArray())(
+  test.each(STEPS.map((step, at) => [at, step] as const))(
     'step %i, %s, leaves a whole store after a kill or on a full disk',
     async (at) => {
       const { folder, data, path, file } = await installation()
