@@ -1,13 +1,14 @@
 /** What a version of the official SDK must do against a server that listens: every answer passes its validation. */
 import { readFile } from 'node:fs/promises'
 import type * as sdkModule from '@openrouter/sdk'
+import type { MessagesRequest } from '@openrouter/sdk/models'
 import type * as errorsModule from '@openrouter/sdk/models/errors'
 import { describe, expect, test } from 'vitest'
 import { parseCatalogue } from '../../server/schemas/embeddings-catalogue.ts'
 import { embeddingsCatalogue } from '../../server/store/embeddings-models.ts'
 import { startForClients } from '../clients/server.ts'
 import { someModels } from '../support/embeddings-models.ts'
-import { FULL_CONFIG, FULL_REQUEST } from './full-request.ts'
+import { inSnakeCase } from './types.ts'
 
 /** A version of the SDK. The methods that are used here have the same types in all versions. */
 export interface Sdk {
@@ -283,4 +284,74 @@ export function testCalls({ sdk, errors }: Sdk): void {
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     })
   })
+}
+
+/** A request with every key that both versions of the SDK know, in the words of the SDK. */
+const FULL_REQUEST: MessagesRequest = {
+  model: 'acme/one',
+  messages: [
+    { role: 'user', content: [{ type: 'text', text: 'Which day is it?', cacheControl: { type: 'ephemeral' } }] },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'clock', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', toolUseId: 'call_1', content: 'Friday' }] },
+    { role: 'assistant', content: 'Friday.' },
+  ],
+  maxTokens: 4096,
+  system: [
+    { type: 'text', text: 'Be brief.' },
+    { type: 'text', text: 'Be kind.' },
+  ],
+  temperature: 0.2,
+  topP: 0.9,
+  topK: 40,
+  stopSequences: ['END'],
+  stream: true,
+  metadata: { userId: 'someone' },
+  user: 'someone',
+  sessionId: 'session-1',
+  serviceTier: 'auto',
+  speed: 'fast',
+  cacheControl: { type: 'ephemeral', ttl: '1h' },
+  fallbacks: [{ model: 'acme/two' }, { model: 'acme/three' }],
+  contextManagement: {
+    edits: [
+      { type: 'clear_tool_uses_20250919', keep: { type: 'tool_uses', value: 3 }, clearToolInputs: true },
+      { type: 'clear_thinking_20251015', keep: 'all' },
+      { type: 'compact_20260112', pauseAfterCompaction: false, trigger: { type: 'input_tokens', value: 100_000 } },
+    ],
+  },
+  outputConfig: { effort: 'high', taskBudget: { type: 'tokens', total: 20_000, remaining: 0 } },
+  thinking: { type: 'enabled', budgetTokens: 1024, display: 'omitted' },
+  toolChoice: { type: 'auto', disableParallelToolUse: true },
+  tools: [
+    { type: 'custom', name: 'clock', inputSchema: { type: 'object', properties: {}, required: [] } },
+    { type: 'bash_20250124', name: 'bash' },
+    { type: 'text_editor_20250124', name: 'str_replace_editor' },
+    { type: 'web_search_20250305', name: 'web_search', maxUses: 3, allowedDomains: ['example.org'] },
+    { type: 'openrouter:datetime', parameters: { timezone: 'UTC' } },
+  ],
+  plugins: [
+    { id: 'auto-router', allowedModels: ['acme/*'], costTier: 'low' },
+    { id: 'web', maxResults: 3, engine: 'exa' },
+    { id: 'response-healing', enabled: false },
+    { id: 'file-parser', pdf: { engine: 'native' } },
+    { id: 'pareto-router', minCodingScore: 0.66 },
+    { id: 'moderation' },
+  ],
+  provider: { order: ['acme'], allowFallbacks: false, sort: 'price', maxPrice: { prompt: '1' } },
+  stopServerToolsWhen: [{ type: 'step_count_is', stepCount: 5 }],
+  trace: { traceId: 'trace-1' },
+}
+
+/** What belongs to one request. */
+const NOT_STORED = ['messages', 'system', 'stream', 'metadata', 'user', 'sessionId', 'trace']
+
+/** What a preset keeps of it, in the words of the API. */
+const FULL_CONFIG = inWordsOfTheApi(
+  Object.fromEntries(Object.entries(FULL_REQUEST).filter(([key]) => !NOT_STORED.includes(key))),
+)
+
+function inWordsOfTheApi(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(inWordsOfTheApi)
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [inSnakeCase(key), inWordsOfTheApi(part)]))
 }

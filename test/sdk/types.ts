@@ -56,7 +56,7 @@ function inWordsOfTheApi(schema: JsonSchema): void {
   if (required !== undefined) schema.required = required.map(inSnakeCase)
 }
 
-function inSnakeCase(name: string): string {
+export function inSnakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 

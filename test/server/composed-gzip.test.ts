@@ -1,6 +1,6 @@
-import { crc32, gunzipSync, gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { logNormal, seededRandom } from '../../pipeline/raw/sample/random.ts'
 import { compressDates, gzipComposer, type Link, moveCrc, runOf } from '../../server/published/composed-gzip.ts'
 import { FORMATS } from '../../server/published/negotiation.ts'
@@ -10,25 +10,14 @@ import { loadCurrent } from '../support/release-loader.ts'
 
 const bytes = fc.uint8Array({ maxLength: 2000 })
 
-describe('checksums', () => {
-  test('of two texts are combined from those of each', () => {
-    fc.assert(
-      fc.property(bytes, bytes, (a, b) => {
-        expect((moveCrc(crc32(a), b.length) ^ crc32(b)) >>> 0).toBe(crc32(Buffer.concat([a, b])))
-      }),
-      { numRuns: 2000 },
-    )
-  })
-
-  test('of any length: moving twice equals moving by the sum', () => {
-    const length = fc.integer({ min: 0, max: 2 ** 31 - 1 })
-    fc.assert(
-      fc.property(fc.nat(), length, length, (crc, a, b) => {
-        expect(moveCrc(moveCrc(crc, a), b)).toBe(moveCrc(crc, a + b))
-      }),
-      { numRuns: 2000 },
-    )
-  })
+test('moving a checksum twice equals moving it by the sum', () => {
+  const length = fc.integer({ min: 0, max: 2 ** 31 - 1 })
+  fc.assert(
+    fc.property(fc.nat(), length, length, (crc, a, b) => {
+      expect(moveCrc(moveCrc(crc, a), b)).toBe(moveCrc(crc, a + b))
+    }),
+    { numRuns: 2000 },
+  )
 })
 
 const DAYS = 40

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -107,26 +106,6 @@ test('a client that continues with nonsense is answered once and read no further
   const answers = (await text(socket)).split(/(?=HTTP\/1\.1 )/)
   expect(answers.map((answer) => parseAnswer(answer).statusCode)).toEqual([200, 400])
   expect(log.lines().filter(({ msg }) => msg === 'unreadable request')).toHaveLength(1)
-})
-
-describe('time', () => {
-  /** The HTTP server of Node that a connection belongs to. */
-  const serverOf = (served: Socket) => (served as Socket & { server: Server }).server
-
-  test('a request that comes too slowly is a 408, and a connection that asks nothing is closed without an answer', async () => {
-    const { port } = await startWith({})
-    for (const sent of ['GET /healthz HTTP/1.1\r\nx: x', '']) {
-      const { socket, served } = await bothEnds(port)
-      socket.write(sent)
-      await expect.poll(() => served.bytesRead).toBe(sent.length)
-      // What Node emits when it has waited long enough.
-      const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
-      serverOf(served).emit('clientError', error, served)
-      const answer = await text(socket)
-      if (sent === '') expect(answer).toBe('')
-      else assertEnvelope(parseAnswer(answer), 408)
-    }
-  })
 })
 
 describe('the number of connections', () => {

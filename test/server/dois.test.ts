@@ -10,23 +10,15 @@ test('the description of the dataset has the DOIs of dois.json, and follows it',
   const release = await publish(publicDir, sampleRows({ days: 3 }))
   await app.releases.check()
   const path = join(publicDir, DOIS_PATH)
-  const write = async (...releases: string[]) => {
-    await mkdir(dirname(path), { recursive: true })
-    const listed = releases.map((each) => ({
-      release: each,
-      doi: '10.5281/zenodo.2',
-    }))
-    const dois = {
-      dataset: 'rankings-daily',
-      concept_doi: '10.5281/zenodo.1',
-      releases: listed,
-    }
+  await mkdir(dirname(path), { recursive: true })
+  const write = async (...names: string[]) => {
+    const releases = names.map((name) => ({ release: name, doi: '10.5281/zenodo.2' }))
+    const dois = { dataset: 'rankings-daily', concept_doi: '10.5281/zenodo.1', releases }
     await writeFile(path, JSON.stringify(dois))
   }
   const cited = async () => {
-    const { doi, concept_doi } = (await app.inject({ url: `${RANKINGS}/info`, headers: authorized })).json().data
-      .citation
-    return [doi, concept_doi]
+    const { data } = (await app.inject({ url: `${RANKINGS}/info`, headers: authorized })).json()
+    return [data.citation.doi, data.citation.concept_doi]
   }
   expect(await cited()).toEqual([null, null])
   await write('20240101T000000Z', release)

@@ -6,6 +6,7 @@ import { NO_RATE_LIMITS } from '../../server/api/rate-limits.ts'
 import type { LoadRelease } from '../../server/published/loaders.ts'
 import { CLOSED, LIMITS, RETRIED, renderLimits } from '../limits.ts'
 import { RANKINGS, testApp } from '../support/app.ts'
+import { assertEnvelope, type ErrorAnswer } from '../support/envelope.ts'
 import { PRESETS, presetApp, REQUEST } from '../support/presets.ts'
 import { publish, sampleRows } from '../support/publish.ts'
 import { writeIndex } from '../support/release-index.ts'
@@ -27,12 +28,9 @@ const HEALTH = 'GET /healthz HTTP/1.1\r\n'
 const HOST = 'host: x\r\n'
 const RATE_LIMITS = { perMinute: 1, perDay: 1, badKeysPerMinute: 1 }
 
-interface Answer {
-  statusCode: number
-  headers: Record<string, unknown>
-}
-
-function seen({ statusCode, headers }: Answer): string {
+function seen(answer: ErrorAnswer): string {
+  const { statusCode, headers } = answer
+  assertEnvelope(answer, statusCode)
   return headers['retry-after'] === undefined ? String(statusCode) : RETRIED(statusCode)
 }
 
@@ -69,17 +67,6 @@ function seenOfLarge(received: string): string {
   return body.length < Number(headers['content-length']) ? CLOSED : String(statusCode)
 }
 
-/** Loads no older release before `letGo` is called. */
-function heldLoads() {
-  const held = Promise.withResolvers<void>()
-  const loadRelease: LoadRelease = (request) => {
-    const { plain, whole } = loadReleaseHere(request)
-    const isFree = request.entry === undefined ? Promise.resolve() : held.promise
-    return { plain: isFree.then(() => plain), whole: isFree.then(() => whole) }
-  }
-  return { loadRelease, letGo: held.resolve }
-}
-
 const PROBES: Record<keyof typeof LIMITS, () => Promise<string>> = {
   async connections() {
     const { port, key } = await start(await workspace(LARGE), {}, { connectionLimits: { most: 1 } })
@@ -105,18 +92,37 @@ const PROBES: Record<keyof typeof LIMITS, () => Promise<string>> = {
     return seen(await ada.post('agent'))
   },
   async older() {
-    const { loadRelease, letGo } = heldLoads()
-    const { app, authorized, publicDir } = await testApp({ loadRelease })
+    const gate = Promise.withResolvers<void>()
+    const loadRelease: LoadRelease = (order) => {
+      const { plain, whole } = loadReleaseHere(order)
+      const isOpen = order.entry === undefined ? Promise.resolve() : gate.promise
+      return { plain: isOpen.then(() => plain), whole: isOpen.then(() => whole) }
+    }
+    const { app, authorized, publicDir, createKey } = await testApp({ loadRelease })
     const names: string[] = []
-    for (const hour of ['00', '01', '02', '03']) {
+    for (let hour = 10; hour < 22; hour++) {
       names.push(await publish(publicDir, sampleRows({ days: 1 }), { asOf: `2025-02-05T${hour}:00:00Z` }))
     }
     await publish(publicDir, sampleRows({ days: 1 }))
     await writeIndex(publicDir)
-    const asking = names.map((name) => app.inject({ url: `${RANKINGS}?as_of=${name}`, headers: authorized }))
-    const refused = await Promise.race(asking)
-    letGo()
-    await Promise.all(asking)
+    await app.ready()
+    const get = (query: string, headers = authorized) => app.inject({ url: `${RANKINGS}${query}`, headers })
+    const asking = names.map((name) => get(`?as_of=${name}`))
+    // Nine of twelve are refused. The gate opens only then: a store may answer late for the last of them.
+    const settled: { name: string; refused: Awaited<ReturnType<typeof get>> }[] = []
+    for (const [index, name] of names.entries()) asking[index]?.then((refused) => settled.push({ name, refused }))
+    await expect.poll(() => settled).toHaveLength(9)
+    const { name, refused } = settled[0] ?? expect.unreachable()
+    expect(refused.json()).toEqual({
+      error: { code: 429, message: 'Too many older releases are being read. Please try again later.' },
+      user_id: 'user_ada',
+    })
+    expect(refused.headers).toMatchObject({ 'retry-after': '5', 'cache-control': 'no-store' })
+    expect((await get('')).statusCode).toBe(200)
+    const other = get(`?as_of=${name}`, { authorization: `Bearer ${await createKey()}` })
+    gate.resolve()
+    const statuses = (await Promise.all([...asking, other])).map(({ statusCode }) => statusCode)
+    expect(statuses.toSorted()).toEqual([...Array(4).fill(200), ...Array(9).fill(429)])
     return seen(refused)
   },
   perMinute: () => askingTwice('perMinute'),
@@ -130,7 +136,10 @@ const PROBES: Record<keyof typeof LIMITS, () => Promise<string>> = {
     await release()
     return seen(answer)
   },
-  headTime: () => seenOver(HEALTH, { headMs: 50 }),
+  async headTime() {
+    expect(await seenOver('', { headMs: 50 })).toBe(CLOSED)
+    return seenOver(HEALTH, { headMs: 50 })
+  },
   async requestTime() {
     const limits = { checkEveryMs: 20, headMs: 50, requestMs: 50 }
     const { port, key } = await start(await workspace(), {}, { connectionLimits: limits })

@@ -37,7 +37,7 @@ describe('the printed text', () => {
     await store.close()
   })
 
-  test('at the next start is the address alone, and the key still works', async () => {
+  test('has no key at the next start, when one exists already, when BOOTSTRAP_KEY is 0, or off loopback', async () => {
     const folders = await workspace()
     const first = await start(folders)
     await first.close()
@@ -45,9 +45,6 @@ describe('the printed text', () => {
     expect(second.printed).toEqual([`listening ${second.url}`])
     const answer = await fetch(second.url + PATH, { headers: { authorization: `Bearer ${first.key}` } })
     expect(answer.status).toBe(200)
-  })
-
-  test('has no key when one exists already, when BOOTSTRAP_KEY is 0, or off loopback', async () => {
     const withKey = await workspace()
     const store = await openStore(`sqlite:${withKey.dataDir}/store.sqlite`)
     await apiKeys(store).create({}, NOW)
@@ -93,19 +90,15 @@ describe('a start that fails', () => {
 
 test('errors keep or close the connection like any other answer', async () => {
   const { port } = await start(await workspace())
-  for (const [what, request, connection, keepAlive] of [
-    ['a GET of HTTP/1.0', 'GET /api/v1/key HTTP/1.0\r\n\r\n', 'close', undefined],
-    ['a GET of HTTP/1.1', 'GET /api/v1/key HTTP/1.1\r\nhost: x\r\n\r\n', 'keep-alive', 'timeout=72'],
-    [
-      'an empty POST',
-      'POST /api/v1/presets/x/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n',
-      'keep-alive',
-      'timeout=72',
-    ],
+  const post = 'POST /api/v1/presets/x/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n'
+  for (const [request, connection, keepAlive] of [
+    ['GET /api/v1/key HTTP/1.0\r\n\r\n', 'close', undefined],
+    ['GET /api/v1/key HTTP/1.1\r\nhost: x\r\n\r\n', 'keep-alive', 'timeout=72'],
+    [post, 'keep-alive', 'timeout=72'],
   ] as const) {
     const answer = await rawAnswer(port, request)
     assertEnvelope(answer, 401)
-    expect([what, answer.headers.connection, answer.headers['keep-alive']]).toEqual([what, connection, keepAlive])
+    expect([answer.headers.connection, answer.headers['keep-alive']], request).toEqual([connection, keepAlive])
   }
 })
 
@@ -121,39 +114,33 @@ describe('stopping', () => {
   })
 })
 
-describe.runIf(process.platform === 'linux')('open files', () => {
-  const NAME = 'held.bin'
-
-  async function openFiles(): Promise<number> {
-    const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''))
-    return (await Promise.all(links)).filter((path) => path.endsWith(NAME)).length
-  }
-
-  test('are closed when a client goes away midway, which is one line in the log', async () => {
+test.runIf(process.platform === 'linux')(
+  'open files are closed after answers and when a client goes away',
+  async () => {
+    const NAME = 'held.bin'
+    const openFiles = async () => {
+      const links = (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''))
+      return (await Promise.all(links)).filter((path) => path.endsWith(NAME)).length
+    }
     const folders = await workspace()
     await writeFile(join(folders.publicDir, NAME), Buffer.alloc(50_000_000))
-    const { port, log } = await start(folders)
+    const { url, port, log } = await start(folders)
+    const request = async (init: RequestInit) => (await fetch(`${url}/${NAME}`, init)).status
+    expect(await request({ method: 'HEAD' })).toBe(200)
+    expect(await request({ headers: { 'if-none-match': '*' } })).toBe(304)
+    expect(await request({ headers: { range: 'bytes=50000000-' } })).toBe(416)
+    expect(await openFiles()).toBe(0)
+
     const socket = await rawConnection(port)
     socket.write(`GET /${NAME} HTTP/1.1\r\nhost: x\r\n\r\n`)
     await once(socket, 'data')
     expect(await openFiles()).toBe(1)
     socket.destroy()
     await expect.poll(openFiles).toBe(0)
-    const requests = () => log.lines().filter(({ url }) => url === `/${NAME}`)
-    await expect.poll(requests).toMatchObject([{ msg: 'request aborted by the client' }])
-  })
-
-  test('are closed after answers without a body', async () => {
-    const folders = await workspace()
-    await writeFile(join(folders.publicDir, NAME), 'x')
-    const { url } = await start(folders)
-    const request = async (init: RequestInit) => (await fetch(`${url}/${NAME}`, init)).status
-    expect(await request({ method: 'HEAD' })).toBe(200)
-    expect(await request({ headers: { 'if-none-match': '*' } })).toBe(304)
-    expect(await request({ headers: { range: 'bytes=9-' } })).toBe(416)
-    expect(await openFiles()).toBe(0)
-  })
-})
+    const aborted = () => log.lines().filter(({ msg }) => msg === 'request aborted by the client')
+    await expect.poll(aborted).toMatchObject([{ url: `/${NAME}` }])
+  },
+)
 
 test('slow clients do not delay others, and get the whole release they asked for', async () => {
   const folders = await workspace(LARGE)

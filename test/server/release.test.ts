@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import type { Manifest } from '../../pipeline/contract/manifest.ts'
 import { ReleaseError, readAuthors, readCurrentRelease, readTable } from '../../server/published/release.ts'
 import { temporaryFolder } from '../support/app.ts'
 import { FOLDER, type PublishOptions, publish, type Row, sampleRows } from '../support/publish.ts'
@@ -16,10 +17,10 @@ async function read(published: Row[], options: PublishOptions = {}) {
   return { manifest: release.manifest, rows: await readTable(release, 'daily') }
 }
 
-test('reads all rows and the manifest of a valid release', async () => {
-  const release = await read(rows)
+test('reads all rows and the manifest of a valid release, which may end with days without rows', async () => {
+  const release = await read(rows, { endDate: '2025-01-09' })
   expect(release.rows).toEqual(rows)
-  expect(release.manifest.rows).toBe(rows.length)
+  expect(release.manifest).toMatchObject({ rows: rows.length, end_date: '2025-01-09' })
 })
 
 test('takes a content hash of the canonical CSV, quotes included', async () => {
@@ -29,10 +30,6 @@ test('takes a content hash of the canonical CSV, quotes included', async () => {
     total_tokens: String(9 - i),
   }))
   expect((await read(odd)).rows).toEqual(odd)
-})
-
-test('takes a release that ends with days without rows', async () => {
-  expect((await read(rows, { endDate: '2025-01-09' })).manifest.end_date).toBe('2025-01-09')
 })
 
 describe('authors', () => {
@@ -57,74 +54,37 @@ describe('authors', () => {
 })
 
 describe('a release is refused for', () => {
-  const cases: [string, Row[], PublishOptions, RegExp][] = [
-    [
-      'cut bytes',
-      rows,
-      { spoilRows: (bytes) => bytes.subarray(0, -5) },
-      /size of rankings-daily.ndjson.gz is \d+, but \d+/,
-    ],
-    [
-      'changed bytes of the same size',
-      rows,
-      { spoilRows: (bytes) => Buffer.from(bytes).reverse() },
-      /sha256 of rankings-daily.ndjson.gz/,
-    ],
-    [
-      'a row less than promised',
-      rows,
-      { spoilManifest: (m) => Object.assign(m, { rows: 7 }), spoilPointer: (p) => Object.assign(p, { rows: 7 }) },
-      /number of rows is 153, but 7/,
-    ],
+  const row = (fields: Partial<Row>) => [{ date: '2025-01-01', model_permaslug: 'a', total_tokens: '1', ...fields }]
+  const leapYear = { startDate: '2025-01-01', endDate: '2025-03-01' }
+  const sevenRows = {
+    spoilManifest: (manifest) => Object.assign(manifest, { rows: 7 }),
+    spoilPointer: (pointer) => Object.assign(pointer, { rows: 7 }),
+  } satisfies PublishOptions
+  const manifest = (change: (manifest: Manifest) => object): PublishOptions => ({
+    spoilManifest: (whole) => Object.assign(whole, change(whole)),
+  })
+  const pointer = (change: object): PublishOptions => ({ spoilPointer: (whole) => Object.assign(whole, change) })
+
+  test.each<[string, PublishOptions, RegExp, Row[]?]>([
+    ['cut bytes', { spoilRows: (bytes) => bytes.subarray(0, -5) }, /size of rankings-daily.ndjson.gz is \d+, but \d+/],
+    ['changed bytes', { spoilRows: (bytes) => Buffer.from(bytes).reverse() }, /sha256 of rankings-daily.ndjson.gz/],
+    ['a row less than promised', sevenRows, /number of rows is 153, but 7/],
     [
       'another content hash',
-      rows,
       { spoilManifest: withHash, spoilPointer: withHash },
       /content_hash of the rows is sha256:[0-9a-f]+, but sha256:0+ was promised/,
     ],
-    ['a pointer to other content', rows, { spoilPointer: withHash }, /content_hash of the manifest/],
-    [
-      'a pointer of another time',
-      rows,
-      { spoilPointer: (p) => Object.assign(p, { as_of: '2025-02-11T00:00:00Z' }) },
-      /as_of of the manifest/,
-    ],
-    ['rows out of order', [...rows.slice(1, 2), ...rows.slice(0, 1)], {}, /not in order/],
-    [
-      'a row that is none',
-      [{ date: '2025-01-01', model_permaslug: 'a', total_tokens: '1.5' }],
-      {},
-      /line 1 .* is not a ranking row/,
-    ],
-    [
-      'a date that does not exist',
-      [{ date: '2025-02-29', model_permaslug: 'a', total_tokens: '1' }],
-      { startDate: '2025-01-01', endDate: '2025-03-01' },
-      /line 1/,
-    ],
-    ['a row after the end', rows, { endDate: '2025-01-02' }, /2025-01-03 is outside 2025-01-01 to 2025-01-02/],
-    ['a row before the start', rows, { startDate: '2025-01-02' }, /2025-01-01 is outside/],
-    [
-      'a manifest without the rows file',
-      rows,
-      { spoilManifest: (m) => Object.assign(m, { files: m.files.slice(1) }) },
-      /does not list/,
-    ],
-    [
-      'a manifest of another form',
-      rows,
-      { spoilManifest: (m) => Object.assign(m, { version: 'v2' }) },
-      /manifest.json is not valid/,
-    ],
-    [
-      'a pointer that leads away',
-      rows,
-      { spoilPointer: (p) => Object.assign(p, { path: '../../../' }) },
-      /latest.json is not valid/,
-    ],
-  ]
-
-  test.each(cases)('%s', async (_name, published, options, message) => {
+    ['a pointer to other content', { spoilPointer: withHash }, /content_hash of the manifest/],
+    ['a pointer of another time', pointer({ as_of: '2025-02-11T00:00:00Z' }), /as_of of the manifest/],
+    ['rows out of order', {}, /not in order/, [...rows.slice(1, 2), ...rows.slice(0, 1)]],
+    ['a row that is none', {}, /line 1 .* is not a ranking row/, row({ total_tokens: '1.5' })],
+    ['a date that does not exist', leapYear, /line 1/, row({ date: '2025-02-29' })],
+    ['a row after the end', { endDate: '2025-01-02' }, /2025-01-03 is outside 2025-01-01 to 2025-01-02/],
+    ['a row before the start', { startDate: '2025-01-02' }, /2025-01-01 is outside/],
+    ['a manifest without the rows file', manifest(({ files }) => ({ files: files.slice(1) })), /does not list/],
+    ['a manifest of another form', manifest(() => ({ version: 'v2' })), /manifest.json is not valid/],
+    ['a pointer that leads away', pointer({ path: '../../../' }), /latest.json is not valid/],
+  ])('%s', async (_name, options, message, published = rows) => {
     const reading = read(published, options)
     await expect(reading).rejects.toThrow(ReleaseError)
     await expect(reading).rejects.toThrow(message)

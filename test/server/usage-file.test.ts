@@ -2,49 +2,40 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FastifyBaseLogger, fastify } from 'fastify'
 import { expect, test } from 'vitest'
-import type { Store } from '../../server/store/store.ts'
 import { followKeySpend, keySpend } from '../../server/store/usage.ts'
 import { captureLog, temporaryFolder } from '../support/app.ts'
 import { testStore } from '../support/store.ts'
 import { HASH_A, usageRow, usageText, writeUsageFile } from '../support/usage.ts'
 
-async function followed(store?: Store) {
+async function followed() {
   const path = join(await temporaryFolder(), 'state', 'usage.ndjson')
-  const usage = keySpend(store ?? (await testStore()))
+  const usage = keySpend(await testStore())
   const log = captureLog()
   const logger: FastifyBaseLogger = fastify({ logger: { level: 'trace', stream: log.stream } }).log
   const amounts = async () => (await usage.ofKey(HASH_A)).map(({ cost_usd }) => cost_usd)
   return { path, log, usage, amounts, file: followKeySpend(path, usage, logger), logger }
 }
 
-test('without a usage file there is no usage, and nothing is logged', async () => {
-  const { file, log, amounts } = await followed()
+test('loads the usage file of each build, once, and keeps the usage in the store when the file is missing', async () => {
+  const { path, file, usage, log, logger, amounts } = await followed()
   await file.check()
-  expect(await amounts()).toEqual([])
-  expect(log.text()).toBe('')
-})
-
-test('loads the usage file of each build', async () => {
-  const { path, file, log, amounts } = await followed()
+  expect([await amounts(), log.text()]).toEqual([[], ''])
   await writeUsageFile(path, usageText([usageRow()]))
   await file.check()
   expect(await amounts()).toEqual(['1'])
   await writeUsageFile(path, usageText([usageRow({ cost_usd: '2.5' })]))
   await file.check()
   expect(await amounts()).toEqual(['2.5'])
+  // Another server on the same store has nothing to write.
+  await followKeySpend(path, usage, logger).check()
   expect(log.lines()).toMatchObject([
     { msg: 'usage loaded', as_of: '2025-02-10T00:12:00Z', days: 1, changed_days: 1 },
     { msg: 'usage loaded', changed_days: 2 },
+    { msg: 'usage loaded', changed_days: 0 },
   ])
-})
-
-test('keeps the usage in the store when the file is missing', async () => {
-  const { path, file, amounts } = await followed()
-  await writeUsageFile(path, usageText([usageRow()]))
-  await file.check()
   await rm(path)
   await file.check()
-  expect(await amounts()).toEqual(['1'])
+  expect(await amounts()).toEqual(['2.5'])
 })
 
 const [header = '', day = ''] = usageText([usageRow({ cost_usd: '2' })]).split('\n')
@@ -85,14 +76,6 @@ test('does not log the contents of a broken usage file', async () => {
   expect(log.text()).toContain('line 2 is not in the format of a usage file')
   expect(log.text()).not.toContain(HASH_A)
   expect(log.text()).not.toContain('777.5')
-})
-
-test('writes nothing when the store already has the same usage', async () => {
-  const { path, file, usage, log, logger } = await followed()
-  await writeUsageFile(path, usageText([usageRow()]))
-  await file.check()
-  await followKeySpend(path, usage, logger).check()
-  expect(log.lines().at(-1)).toMatchObject({ msg: 'usage loaded', changed_days: 0 })
 })
 
 test('stop() waits for a running load, so that the store can be closed', async () => {

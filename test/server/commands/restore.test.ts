@@ -80,16 +80,9 @@ describe('store restore', () => {
     expect(await namesOf(`${path}.before-restore-2`)).toEqual(['kept', 'second'])
   })
 
-  test('lists at most 20 keys on the terminal', async () => {
+  test('lists the keys that are unknown now, at most 20 on the terminal, those that are valid again, and no secret', async () => {
     const { path, file } = await installation()
     await storeOf(path, ...Array.from({ length: 24 }, (_, number) => `key ${number}`))
-    const { stdout, stderr } = await run('restore', file, '--json')
-    expect(JSON.parse(stdout).missing_keys).toHaveLength(25)
-    expect(stderr).toMatch(/\n {2}and 5 more: --json lists all\n$/)
-  })
-
-  test('lists the keys that are valid again, and no secret', async () => {
-    const { path, file } = await installation()
     const revoked = await withKeys(path, async (keys) => {
       const id = (await keys.list()).find(({ name }) => name === 'kept')?.id ?? ''
       await keys.revoke(id, NOW)
@@ -97,7 +90,10 @@ describe('store restore', () => {
     })
     const { stdout, stderr } = await run('restore', file, '--json')
     const again = [{ id: revoked, label: expect.stringContaining('...'), name: 'kept' }]
-    expect(JSON.parse(stdout)).toMatchObject({ keys: 1, revoked_keys: 0, valid_again: again })
+    const printed = JSON.parse(stdout)
+    expect(printed).toMatchObject({ keys: 1, revoked_keys: 0, valid_again: again })
+    expect(printed.missing_keys).toHaveLength(25)
+    expect(stderr).toMatch(/\n {2}and 5 more: --json lists all\n/)
     expect(stderr).toMatch(new RegExp(`\nRevoked after the backup, and valid again. .*\n {2}${revoked} `))
     expect(stdout + stderr).not.toMatch(/[0-9a-f]{64}/)
   })
@@ -145,33 +141,30 @@ describe('store restore refuses', () => {
     return error
   }
 
-  test.each([
-    ['a damaged file', /was not restored: the backup is damaged: /, (bytes: Buffer) => bytes.fill(0xa5, 8192, 12_288)],
-    ['half a file', /was not restored: /, (bytes: Buffer) => bytes.subarray(0, bytes.length / 2)],
-    ['an empty file', /was not restored: it is no store of Tokenboard/, () => Buffer.alloc(0)],
+  const changed = (sql: string) => (_bytes: Buffer, file: string) => {
+    const database = new DatabaseSync(file)
+    database.exec(sql)
+    database.close()
+    return undefined
+  }
+  const NO_STORE = /was not restored: it is no store of Tokenboard/
+  const NEWER = /newer version of tokenboard \(form 2, known is 1\); update/
+
+  test.each<[string, RegExp, (bytes: Buffer, file: string) => Buffer | undefined]>([
+    ['a damaged file', /was not restored: the backup is damaged: /, (bytes) => bytes.fill(0xa5, 8192, 12_288)],
+    ['half a file', /was not restored: /, (bytes) => bytes.subarray(0, bytes.length / 2)],
+    ['an empty file', NO_STORE, () => Buffer.alloc(0)],
     ['other bytes', /was not restored: file is not a database/, () => Buffer.alloc(9000, 'x')],
+    ['another database', NO_STORE, changed('DROP TABLE api_keys')],
+    ['a store of another program', NO_STORE, changed('ALTER TABLE api_keys RENAME label TO title')],
+    ['a store of a newer version', NEWER, changed('UPDATE store_form SET form = 2')],
   ])('%s', async (_, message, damage) => {
     const place = await installation()
-    await writeFile(place.file, damage(await readFile(place.file)))
+    const damaged = damage(await readFile(place.file), place.file)
+    if (damaged) await writeFile(place.file, damaged)
     const error = await refused(place.file, place)
     expect(error).toBeInstanceOf(BuildError)
     expect(error.message).toMatch(message)
-  })
-
-  test.each([
-    ['another database', 'DROP TABLE api_keys', /it is no store of Tokenboard/],
-    ['a store of another program', 'ALTER TABLE api_keys RENAME label TO title', /it is no store of Tokenboard/],
-    [
-      'a store of a newer version',
-      'UPDATE store_form SET form = 2',
-      /newer version of tokenboard \(form 2, known is 1\); update/,
-    ],
-  ])('%s', async (_, sql, message) => {
-    const place = await installation()
-    const database = new DatabaseSync(place.file)
-    database.exec(sql)
-    database.close()
-    expect((await refused(place.file, place)).message).toMatch(message)
   })
 
   test('a folder, a missing file and the store itself', async () => {
@@ -260,6 +253,7 @@ describe('a damaged store', () => {
 describe('a restore that stops at any step', () => {
   const REAL: RestoreSteps = { flush: realFiles.flush, link, rename }
   const STEPS = ['flush copy', 'link previous', 'flush folder', 'rename', 'flush folder again']
+  const { signal } = new AbortController()
 
   /** The steps, with something else in place of one. */
   function stepsWith(at: number, instead: () => Promise<never>): RestoreSteps {
@@ -271,13 +265,13 @@ describe('a restore that stops at any step', () => {
     return { flush: guard(REAL.flush), link: guard(REAL.link), rename: guard(REAL.rename) }
   }
 
-  const { signal } = new AbortController()
-
-  test.each(STEPS.map((step, at) => [step, at] as const))(
-    'before %s leaves the previous or the restored store whole after a kill',
-    async (_, at) => {
+  test.each(STEPS.map((step, at) => [at, step] as const))(
+    'step %i, %s, leaves a whole store after a kill or on a full disk',
+    async (at) => {
       const { folder, data, path, file } = await installation()
       await leaveInLog(path, 'last')
+      const isRestored = at > STEPS.indexOf('rename')
+      const previous = ['kept', 'last', 'later']
       const reached = Promise.withResolvers<void>()
       const killed = () => {
         reached.resolve()
@@ -288,33 +282,22 @@ describe('a restore that stops at any step', () => {
       // What the disk has at the moment of the kill.
       const left = join(folder, 'left')
       await cp(data, left, { recursive: true })
-      const isRestored = at > STEPS.indexOf('rename')
-      const previous = ['kept', 'last', 'later']
       expect(await namesOf(join(left, 'store.sqlite'))).toEqual(isRestored ? ['kept'] : previous)
       // The same command again completes it.
       vi.stubEnv('DATABASE_URL', `sqlite:${join(left, 'store.sqlite')}`)
       await run('restore', file)
       expect(await namesOf(join(left, 'store.sqlite'))).toEqual(['kept'])
       const kept = (await readdir(left)).filter((name) => name.includes('.before-restore'))
-      const all = await Promise.all(kept.map((name) => namesOf(join(left, name))))
-      expect(all).toContainEqual(previous)
-    },
-  )
+      expect(await Promise.all(kept.map((name) => namesOf(join(left, name))))).toContainEqual(previous)
 
-  test.each(STEPS.map((step, at) => [step, at] as const))(
-    'at %s on a full disk leaves no other file, and can be repeated',
-    async (_, at) => {
-      const { data, path, file } = await installation()
-      const full = async () => {
-        throw new Error('ENOSPC')
-      }
-      await expect(restoreStore(file, path, stepsWith(at, full), signal)).rejects.toThrow('ENOSPC')
-      const isRestored = at > STEPS.indexOf('rename')
-      const expected = isRestored ? ['store.sqlite', 'store.sqlite.before-restore'] : ['store.sqlite']
-      expect((await readdir(data)).toSorted()).toEqual(expected)
-      expect(await namesOf(path)).toEqual(isRestored ? ['kept'] : ['kept', 'later'])
-      await run('restore', file)
-      expect(await namesOf(path)).toEqual(['kept'])
+      const place = await installation()
+      const full = () => Promise.reject(new Error('ENOSPC'))
+      await expect(restoreStore(place.file, place.path, stepsWith(at, full), signal)).rejects.toThrow('ENOSPC')
+      const files = isRestored ? ['store.sqlite', 'store.sqlite.before-restore'] : ['store.sqlite']
+      expect((await readdir(place.data)).toSorted()).toEqual(files)
+      expect(await namesOf(place.path)).toEqual(isRestored ? ['kept'] : ['kept', 'later'])
+      await run('restore', place.file)
+      expect(await namesOf(place.path)).toEqual(['kept'])
     },
   )
 

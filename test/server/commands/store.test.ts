@@ -73,13 +73,6 @@ describe('store backup', () => {
     expect(await contentOf(await testStore(`sqlite:${restored}`))).toEqual(before)
   })
 
-  test('prints file and size with --json', async () => {
-    const { folder } = await filledStore()
-    const file = join(folder, 'backup.sqlite')
-    const { stdout } = await run('backup', file, '--json')
-    expect(JSON.parse(stdout)).toEqual({ file, bytes: (await stat(file)).size })
-  })
-
   test('completes with a consistent copy while others write without a pause', async () => {
     const { folder, path } = await filledStore()
     const other = new DatabaseSync(path, { timeout: 5000 })
@@ -99,24 +92,17 @@ describe('store backup', () => {
     expect(Number(rows)).toBeGreaterThanOrEqual(2000)
   })
 
-  test('flushes the bytes before the rename, and the folder after it', async () => {
+  test('flushes the bytes before the rename and the folder after it, and prints file and size with --json', async () => {
     const { folder } = await filledStore()
     const file = join(folder, 'backup.sqlite')
     const syncs = await recordSyncs(() => readdirSync(folder).includes('backup.sqlite'))
-    await run('backup', file)
+    const { stdout } = await run('backup', file, '--json')
     const { ino, size } = await stat(file)
+    expect(JSON.parse(stdout)).toEqual({ file, bytes: size })
     expect(syncs).toMatchObject([
       { inode: ino, bytes: size, seen: false },
       { inode: (await stat(folder)).ino, seen: true },
     ])
-  })
-
-  test('never replaces a file', async () => {
-    const { folder } = await filledStore()
-    const file = join(folder, 'kept')
-    await writeFile(file, 'kept')
-    await expect(run('backup', file)).rejects.toThrow(new CliError(`${file} is there already; name a new file`))
-    expect(await readFile(file, 'utf8')).toBe('kept')
   })
 
   test('makes one file when several run at once under one name', async () => {
@@ -127,26 +113,23 @@ describe('store backup', () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('backup'))).toEqual(['backup.sqlite'])
   })
 
-  test('refuses a file in PUBLIC_DIR', async () => {
+  test('refuses a file that is there or in PUBLIC_DIR, and leaves none when it fails or has no store', async () => {
     const { folder } = await filledStore()
+    const file = join(folder, 'kept')
+    await writeFile(file, 'kept')
+    await expect(run('backup', file)).rejects.toThrow(new CliError(`${file} is there already; name a new file`))
+    expect(await readFile(file, 'utf8')).toBe('kept')
     await expect(run('backup', join(folder, 'public', 'x.sqlite'))).rejects.toThrow(/lies in PUBLIC_DIR/)
-  })
-
-  test('reports a failure and leaves no file', async () => {
-    const { folder } = await filledStore()
-    const nowhere = join(folder, 'nowhere', 'backup.sqlite')
-    await expect(run('backup', nowhere)).rejects.toThrow(BuildError)
-    vi.stubEnv('DATABASE_URL', `sqlite:${folder}/broken.sqlite`)
+    await expect(run('backup', join(folder, 'nowhere', 'backup.sqlite'))).rejects.toThrow(BuildError)
     await writeFile(join(folder, 'broken.sqlite'), 'no database, but long enough to be taken for one'.repeat(50))
-    await expect(run('backup', join(folder, 'backup.sqlite'))).rejects.toThrow(/file is not a database/)
-    expect((await readdir(folder)).filter((name) => name.startsWith('backup'))).toEqual([])
-  })
-
-  test('does not create a missing store', async () => {
-    const { folder } = await filledStore()
-    vi.stubEnv('DATABASE_URL', `sqlite:${folder}/none.sqlite`)
-    await expect(run('backup', join(folder, 'backup.sqlite'))).rejects.toThrow(/there is no store at .*none.sqlite/)
-    expect((await readdir(folder)).filter((name) => name.startsWith('none'))).toEqual([])
+    for (const [name, reason] of [
+      ['broken', /file is not a database/],
+      ['none', /there is no store at .*none.sqlite/],
+    ] as const) {
+      vi.stubEnv('DATABASE_URL', `sqlite:${folder}/${name}.sqlite`)
+      await expect(run('backup', join(folder, 'backup.sqlite'))).rejects.toThrow(reason)
+    }
+    expect((await readdir(folder)).filter((name) => /^(backup|none)/.test(name))).toEqual([])
   })
 
   test('refers to pg_dump for PostgreSQL, without the password', async () => {

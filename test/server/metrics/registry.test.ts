@@ -66,11 +66,10 @@ test('what cannot be read is left out, and the rest is there', async () => {
 test('help, label values and numbers are escaped as the format wants it', async () => {
   const registry = new Registry()
   registry.counter('odd_total', 'A \\ and\na line.', ['path'])(Number.POSITIVE_INFINITY, 'a"b\\c\nd')
-  registry.gauge('nothing', 'Not a number.', () => Number.NaN)
-  const [help, , sample, , , nothing] = (await textOf(registry)).split('\n')
-  expect([help, sample, nothing]).toEqual([
-    '# HELP odd_total A \\\\ and\\na line.',
-    'odd_total{path="a\\"b\\\\c\\nd"} +Inf',
-    'nothing NaN',
-  ])
+  for (const [name, value] of Object.entries({ nothing: Number.NaN, least: Number.NEGATIVE_INFINITY, large: 1e21 })) {
+    registry.gauge(name, 'Odd.', () => value)
+  }
+  const [help, , sample, ...gauges] = (await textOf(registry)).split('\n')
+  expect([help, sample]).toEqual(['# HELP odd_total A \\\\ and\\na line.', 'odd_total{path="a\\"b\\\\c\\nd"} +Inf'])
+  expect(gauges.filter((line) => !line.startsWith('#'))).toEqual(['nothing NaN', 'least -Inf', 'large 1e+21', ''])
 })

@@ -1,6 +1,5 @@
 /** What rankings need beyond the exchanges in `test/server/exchanges/rankings-daily.http`. */
 import { expect, test } from 'vitest'
-import { FORMATS } from '../../../server/published/negotiation.ts'
 import { RANKINGS, type TestApp, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { publish, sampleRows } from '../../support/publish.ts'
@@ -27,35 +26,6 @@ test('as_of answers from an older release while no release is current', async ()
   expect((await get('?as_of=20250205T001200Z')).statusCode).toBe(200)
 })
 
-test('each period, form and coding has a tag of its own, by which it is 304, and is the same for HEAD and as_of', async () => {
-  const setup = await testApp()
-  const get = getter(setup)
-  const release = await publish(setup.publicDir, sampleRows({ models: 2 }), { periods: true })
-  await writeIndex(setup.publicDir)
-  await setup.app.ready()
-  await setup.app.releases.complete()
-  const tags = new Set<unknown>()
-  const choices = ['day', 'week', 'month'].flatMap((period) =>
-    FORMATS.map((format) => `?period=${period}&format=${format}`),
-  )
-  for (const query of choices) {
-    for (const coding of ['gzip', 'identity']) {
-      const accept = { 'accept-encoding': coding }
-      const { headers, rawPayload } = await get(query, accept)
-      const { date, 'x-request-id': id, ...same } = headers
-      tags.add(headers.etag)
-      expect((await get(query, accept, 'HEAD')).headers).toMatchObject(same)
-      expect((await get(query, { ...accept, 'if-none-match': String(headers.etag) })).statusCode).toBe(304)
-      for (const asOf of [release, '2025-02-10T00:12:00Z']) {
-        const again = await get(`${query}&as_of=${asOf}`, accept)
-        expect(again.headers).toMatchObject(same)
-        expect(again.rawPayload.equals(rawPayload)).toBe(true)
-      }
-    }
-  }
-  expect(tags.size).toBe(18)
-})
-
 test('answers with weeks once they are read, and with 503 if they cannot be, while it answers with days', async () => {
   const gate = Promise.withResolvers<void>()
   const setup = await testApp({
@@ -79,44 +49,6 @@ test('answers with weeks once they are read, and with 503 if they cannot be, whi
   })
   expect((await getter(broken)()).statusCode).toBe(200)
   assertEnvelope(await getter(broken)('?period=month'), 503)
-})
-
-test('answers 429 with Retry-After to the key that waits for too many older releases, and still reads those', async () => {
-  const gate = Promise.withResolvers<void>()
-  const setup = await testApp({
-    loadRelease: (order) => {
-      const { plain, whole } = loadReleaseHere(order)
-      const isOpen = order.entry === undefined ? Promise.resolve() : gate.promise
-      return { plain: isOpen.then(() => plain), whole: isOpen.then(() => whole) }
-    },
-  })
-  const asOf = Array.from({ length: 12 }, (_, hour) => `2025-02-05T${String(hour).padStart(2, '0')}:00:00Z`)
-  const names: string[] = []
-  for (const instant of asOf) names.push(await publish(setup.publicDir, sampleRows({ days: 1 }), { asOf: instant }))
-  await publish(setup.publicDir, rows)
-  await writeIndex(setup.publicDir)
-  await setup.app.ready()
-  const get = getter(setup)
-
-  const asking = names.map((name) => get(`?as_of=${name}&start_date=2025-01-01`))
-  // Nine of twelve are refused. The gate opens only then: a store may answer late for the last of them.
-  const settled: { name: string; refused: Awaited<ReturnType<typeof get>> }[] = []
-  for (const [index, name] of names.entries()) asking[index]?.then((refused) => settled.push({ name, refused }))
-  await expect.poll(() => settled).toHaveLength(9)
-  const { name, refused } = settled[0] ?? expect.unreachable()
-  const body = assertEnvelope(refused, 429)
-  expect(body).toEqual({
-    error: { code: 429, message: 'Too many older releases are being read. Please try again later.' },
-    user_id: 'user_ada',
-  })
-  expect(refused.headers).toMatchObject({ 'retry-after': '5', 'cache-control': 'no-store' })
-  expect((await get()).statusCode).toBe(200)
-  const headers = { authorization: `Bearer ${await setup.createKey()}` }
-  const other = setup.app.inject({ url: `${RANKINGS}?as_of=${name}&start_date=2025-01-01`, headers })
-  gate.resolve()
-  const statuses = (await Promise.all(asking)).map(({ statusCode }) => statusCode)
-  expect(statuses.toSorted()).toEqual([...Array(3).fill(200), ...Array(9).fill(429)])
-  expect((await other).statusCode).toBe(200)
 })
 
 test('logs each answer as one line, whether it is plain, compressed, a 304 or without a body', async () => {

@@ -4,37 +4,21 @@ import { EmbeddingsModel } from '../../../server/schemas/embeddings-model.ts'
 import { someModel } from '../../support/embeddings-models.ts'
 
 /** The type of every field in the specification's table; `?` after it marks those that may be null. */
-const FIELDS: [path: string, type: string][] = [
-  ['id', 'string'],
-  ['canonical_slug', 'string'],
-  ['name', 'string'],
-  ['description', 'string'],
-  ['created', 'integer'],
-  ['context_length', 'integer'],
-  ['architecture', 'object'],
-  ['architecture.input_modalities', 'strings'],
-  ['architecture.output_modalities', 'strings'],
-  ['architecture.modality', 'string'],
-  ['architecture.instruct_type', 'string?'],
-  ['architecture.tokenizer', 'string'],
-  ['pricing', 'object'],
-  ['pricing.prompt', 'string'],
-  ['pricing.completion', 'string'],
-  ['pricing.image', 'string'],
-  ['pricing.request', 'string'],
-  ['top_provider', 'object'],
-  ['top_provider.context_length', 'integer'],
-  ['top_provider.is_moderated', 'boolean'],
-  ['top_provider.max_completion_tokens', 'integer?'],
-  ['links', 'object'],
-  ['links.details', 'string'],
-  ['supported_parameters', 'strings'],
-  ['supported_voices', 'strings?'],
-  ['default_parameters', 'object?'],
-  ['per_request_limits', 'object?'],
-  ['expiration_date', 'string?'],
-  ['knowledge_cutoff', 'string?'],
-]
+const FIELDS = Object.entries({
+  string: [
+    ...['id', 'canonical_slug', 'name', 'description', 'links.details'],
+    ...['architecture.modality', 'architecture.tokenizer'],
+    ...['pricing.prompt', 'pricing.completion', 'pricing.image', 'pricing.request'],
+  ],
+  'string?': ['architecture.instruct_type', 'expiration_date', 'knowledge_cutoff'],
+  integer: ['created', 'context_length', 'top_provider.context_length'],
+  'integer?': ['top_provider.max_completion_tokens'],
+  boolean: ['top_provider.is_moderated'],
+  strings: ['architecture.input_modalities', 'architecture.output_modalities', 'supported_parameters'],
+  'strings?': ['supported_voices'],
+  object: ['architecture', 'pricing', 'top_provider', 'links'],
+  'object?': ['default_parameters', 'per_request_limits'],
+}).flatMap(([type, paths]) => paths.map((path) => [path, type] as const))
 
 const WRONG_VALUES: Record<string, unknown[]> = {
   string: [1, true, ['text'], {}],
@@ -90,27 +74,21 @@ describe('an entry', () => {
     }
   })
 
-  test.each([
-    ['architecture.instruct_type', 'chatml'],
-    ['top_provider.max_completion_tokens', 32_000],
-    ['supported_parameters', ['temperature']],
-    ['supported_voices', ['alloy']],
-    ['default_parameters', { temperature: null, top_p: 0.9, frequency_penalty: null }],
-    ['per_request_limits', { prompt_tokens: 1, completion_tokens: 2 }],
-    ['expiration_date', '2027-01-01'],
-    ['knowledge_cutoff', '2025-05'],
-  ])('accepts a value for %s', (path, value) => {
-    expect(isAccepted(path, value)).toBe(true)
-  })
-
-  test.each([
-    ['id', ''],
-    ['canonical_slug', ''],
-    ['name', ''],
-    ['default_parameters', { temperature: 'warm' }],
-    ['per_request_limits', { prompt_tokens: 1 }],
-  ])('refuses %s %j', (path, value) => {
-    expect(isAccepted(path, value)).toBe(false)
+  test('accepts a value for what may be null or empty, and refuses an empty text or a wrong part', () => {
+    const accepted = {
+      'architecture.instruct_type': 'chatml',
+      'top_provider.max_completion_tokens': 32_000,
+      supported_parameters: ['temperature'],
+      supported_voices: ['alloy'],
+      default_parameters: { temperature: null, top_p: 0.9, frequency_penalty: null },
+      per_request_limits: { prompt_tokens: 1, completion_tokens: 2 },
+      expiration_date: '2027-01-01',
+      knowledge_cutoff: '2025-05',
+    }
+    for (const [path, value] of Object.entries(accepted)) expect(isAccepted(path, value), path).toBe(true)
+    const wrong = { default_parameters: { temperature: 'warm' }, per_request_limits: { prompt_tokens: 1 } }
+    const refused = { id: '', canonical_slug: '', name: '', ...wrong }
+    for (const [path, value] of Object.entries(refused)) expect(isAccepted(path, value), path).toBe(false)
   })
 
   test.each(['prompt', 'completion', 'image', 'request'])('pricing.%s is a decimal number as text', (key) => {
@@ -148,19 +126,19 @@ describe('an entry', () => {
 
 describe('a catalogue', () => {
   test.each([
-    ['', /^not JSON: /],
-    ['[', /^not JSON: /],
-    ['{}', /^neither an array of entries nor an object with such a "data"$/],
-    ['{"data":{}}', /^neither an array/],
-    ['null', /^neither an array/],
-    ['"text"', /^neither an array/],
-  ])('refuses %j as no catalogue', (text, message) => {
-    expect(() => parseCatalogue(text)).toThrow(CatalogueError)
-    expect(() => parseCatalogue(text)).toThrow(message)
+    [/^not JSON: /, ['', '[']],
+    [/^neither an array of entries nor an object with such a "data"$/, ['{}', '{"data":{}}', 'null', '"text"']],
+  ])('is refused with %s: %j', (message, texts) => {
+    for (const text of texts) {
+      expect(() => parseCatalogue(text), text).toThrow(CatalogueError)
+      expect(() => parseCatalogue(text), text).toThrow(message)
+    }
   })
 
-  test.each([[null], [1], ['acme/embed-1'], [[]]])('has no entry %j', (entry) => {
-    expect(problemsOf([someModel(), entry])).toMatchObject([{ index: 1, path: '' }])
+  test('has entries that are objects', () => {
+    for (const entry of [null, 1, 'acme/embed-1', []]) {
+      expect(problemsOf([someModel(), entry])).toMatchObject([{ index: 1, path: '' }])
+    }
   })
 
   test('refuses an id that occurs twice', () => {

@@ -27,22 +27,16 @@ async function idsOf(catalogue: EmbeddingsCatalogue): Promise<string[]> {
 }
 
 describe('replacing', () => {
-  test('leaves only the new entries, each as it was given', async () => {
+  test('leaves only the new entries, each as it was given, and raises the revision each time', async () => {
     const catalogue = await open()
-    await catalogue.replaceAll(someModels(3))
+    expect(await catalogue.revision()).toBe(0)
     const model = someModel({ hugging_face_id: '', pricing: { ...someModel().pricing, prompt: '0.0000000050' } })
-    await catalogue.replaceAll([model])
-    expect((await catalogue.current()).entries).toEqual([JSON.stringify(model)])
-  })
-
-  test('raises the revision each time, from 0 for a new store', async () => {
-    const catalogue = await open()
-    const revisions = [await catalogue.revision()]
-    for (const models of [someModels(1), someModels(1), []]) {
+    // More than one statement can take.
+    for (const [index, models] of [someModels(2500), [model], [model], []].entries()) {
       await catalogue.replaceAll(models)
-      revisions.push(await catalogue.revision())
+      expect((await catalogue.current()).entries).toEqual(models.map((each) => JSON.stringify(each)))
+      expect(await catalogue.revision()).toBe(index + 1)
     }
-    expect(revisions).toEqual([0, 1, 2, 3])
   })
 
   test('changes nothing when an entry is refused', async () => {
@@ -52,53 +46,34 @@ describe('replacing', () => {
     expect(await idsOf(catalogue)).toEqual(['acme/embed-0', 'acme/embed-1'])
     expect(await catalogue.revision()).toBe(1)
   })
-
-  test('takes more entries than one statement can', async () => {
-    const catalogue = await open()
-    const models = someModels(2500)
-    await catalogue.replaceAll(models)
-    expect(await modelsOf(catalogue)).toEqual(models)
-  })
 })
 
-describe('order', () => {
-  test('is by code point of the id for equally new models', async () => {
-    const catalogue = await open()
-    // The last two stand the other way round when UTF-16 units are compared, the letters in most languages' order.
-    const ids = ['a/B', 'a/a', 'a/b', 'a/b:free', 'a/ü', 'a/～', 'a/😀']
-    await catalogue.replaceAll(ids.toReversed().map((id) => someModel({ id })))
-    expect(await idsOf(catalogue)).toEqual(ids)
-  })
+test('equally new models are ordered by code point of the id', async () => {
+  const catalogue = await open()
+  // The last two stand the other way round when UTF-16 units are compared, the letters in most languages' order.
+  const ids = ['a/B', 'a/a', 'a/b', 'a/b:free', 'a/ü', 'a/～', 'a/😀']
+  await catalogue.replaceAll(ids.toReversed().map((id) => someModel({ id })))
+  expect(await idsOf(catalogue)).toEqual(ids)
 })
 
-describe('memory', () => {
-  test('gives the same list until the catalogue is replaced, even by another connection', async () => {
-    const url = await storeUrl()
-    const [reader, writer] = [await open(url), await open(url)]
-    await writer.replaceAll(someModels(2))
-    const first = await reader.current()
-    expect(await reader.current()).toBe(first)
-    await writer.replaceAll(someModels(3))
-    const second = await reader.current()
-    expect(second.entries).toHaveLength(3)
-    await writer.replaceAll([])
-    expect((await reader.current()).entries).toEqual([])
-    expect(first.entries).toHaveLength(2)
-  })
-
-  test('never mixes two imports for concurrent readers, and ends with the last one', async () => {
-    const url = await storeUrl()
-    const [reader, writer] = [await open(url), await open(url)]
-    const generation = (number: number) => someModels(50).map((model) => ({ ...model, generation: number }))
-    const read = async () => {
-      const generations = new Set((await modelsOf(reader)).map(({ generation }) => generation))
-      expect(generations.size).toBeLessThanOrEqual(1)
-    }
-    for (let number = 1; number <= 10; number++) {
-      await Promise.all([writer.replaceAll(generation(number)), read(), read(), read()])
-    }
-    expect(await modelsOf(reader)).toEqual(generation(10))
-  })
+test('the memory has one list until the catalogue is replaced, even by another connection, and never mixes two', async () => {
+  const url = await storeUrl()
+  const [reader, writer] = [await open(url), await open(url)]
+  await writer.replaceAll(someModels(2))
+  const first = await reader.current()
+  expect(await reader.current()).toBe(first)
+  await writer.replaceAll([])
+  expect((await reader.current()).entries).toEqual([])
+  expect(first.entries).toHaveLength(2)
+  const generation = (number: number) => someModels(50).map((model) => ({ ...model, generation: number }))
+  const read = async () => {
+    const generations = new Set((await modelsOf(reader)).map(({ generation }) => generation))
+    expect(generations.size).toBeLessThanOrEqual(1)
+  }
+  for (let number = 1; number <= 10; number++) {
+    await Promise.all([writer.replaceAll(generation(number)), read(), read(), read()])
+  }
+  expect(await modelsOf(reader)).toEqual(generation(10))
 })
 
 describe('filling a new store', () => {
@@ -109,17 +84,13 @@ describe('filling a new store', () => {
   })
   const writeOwn = (content: unknown) => writeFile(join(dataDir, CATALOGUE_FILE), JSON.stringify(content))
 
-  test('takes the catalogue of DATA_DIR', async () => {
+  test('takes the shipped catalogue when DATA_DIR has none, and else that', async () => {
+    const [shipped, own] = [await open(), await open()]
+    await fillNewCatalogue(shipped, dataDir)
+    expect(await modelsOf(shipped)).toEqual(JSON.parse(await readFile(SHIPPED_CATALOGUE, 'utf8')))
     await writeOwn(someModels(2))
-    const catalogue = await open()
-    await fillNewCatalogue(catalogue, dataDir)
-    expect(await idsOf(catalogue)).toEqual(['acme/embed-0', 'acme/embed-1'])
-  })
-
-  test('takes the shipped catalogue when DATA_DIR has none', async () => {
-    const catalogue = await open()
-    await fillNewCatalogue(catalogue, dataDir)
-    expect(await modelsOf(catalogue)).toEqual(JSON.parse(await readFile(SHIPPED_CATALOGUE, 'utf8')))
+    await fillNewCatalogue(own, dataDir)
+    expect(await idsOf(own)).toEqual(['acme/embed-0', 'acme/embed-1'])
   })
 
   test.each([

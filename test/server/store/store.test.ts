@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 import { sql } from 'kysely'
@@ -48,24 +48,16 @@ const TABLES_OF_016 = [
   ...['embeddings_catalogue', 'usage_days', 'usage', 'kysely_migration'],
 ]
 
-function pragma(name: string) {
-  return sql.raw<Record<string, unknown>>(`PRAGMA ${name}`)
-}
-
 describe('opening', () => {
-  test('creates the folder and files, journal included, readable only by their owner', async () => {
+  test('makes files that only their owner may read, with WAL, full synchronization and foreign keys', async () => {
     const path = await storePath()
-    await apiKeys(await open(path)).create({}, NOW)
-    for (const file of [path, `${path}-wal`, `${path}-shm`]) {
-      expect((await stat(file)).mode & 0o777).toBe(0o600)
-    }
-  })
-
-  test('sets WAL, full synchronization and foreign keys', async () => {
-    const { db } = await open(await storePath())
+    const store = await open(path)
+    await apiKeys(store).create({}, NOW)
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) expect((await stat(file)).mode & 0o777).toBe(0o600)
     const values = []
     for (const name of ['journal_mode', 'synchronous', 'foreign_keys', 'busy_timeout']) {
-      values.push(Object.values((await pragma(name).execute(db)).rows[0] ?? {})[0])
+      const { rows } = await sql.raw<Record<string, unknown>>(`PRAGMA ${name}`).execute(store.db)
+      values.push(Object.values(rows[0] ?? {})[0])
     }
     expect(values).toEqual(['wal', 2, 1, 0])
   })
@@ -123,28 +115,20 @@ describe('opening', () => {
     await store.db.updateTable('store_form').set({ form: 2 }).execute()
     await store.close()
     const before = await readFile(path)
-    await expect(openStore(`sqlite:${path}`)).rejects.toThrow(NewerStoreError)
-    await expect(openStore(`sqlite:${path}`)).rejects.toThrow(
-      /newer version of tokenboard \(form 2, known is 1\); update/,
-    )
+    const opening = openStore(`sqlite:${path}`)
+    await expect(opening).rejects.toThrow(NewerStoreError)
+    await expect(opening).rejects.toThrow(/newer version of tokenboard \(form 2, known is 1\); update/)
     expect(await readFile(path)).toEqual(before)
   })
 
-  test('names a file that is no store', async () => {
+  test('names a file that is no store, and one whose folder cannot be created', async () => {
     const path = await storePath()
-    await mkdir(join(path, '..'))
+    await mkdir(dirname(path))
     await writeFile(path, 'This is not a database, but it is long enough to be taken for one.'.repeat(50))
-    await expect(openStore(`sqlite:${path}`)).rejects.toThrow(StoreError)
-    await expect(openStore(`sqlite:${path}`)).rejects.toThrow(
-      `the store ${path} cannot be opened: file is not a database`,
-    )
-  })
-
-  test('names a store whose folder cannot be created', async () => {
-    const folder = await temporaryFolder()
-    await writeFile(join(folder, 'file'), '')
-    await expect(openStore(`sqlite:${folder}/file/store.sqlite`)).rejects.toThrow(/store.sqlite cannot be opened: /)
-    await chmod(folder, 0o700)
+    const opening = openStore(`sqlite:${path}`)
+    await expect(opening).rejects.toThrow(StoreError)
+    await expect(opening).rejects.toThrow(`the store ${path} cannot be opened: file is not a database`)
+    await expect(openStore(`sqlite:${path}/store.sqlite`)).rejects.toThrow(/store.sqlite cannot be opened: /)
   })
 })
 
@@ -189,26 +173,19 @@ describe('writing', () => {
     expect(begun).toBe(1)
   })
 
-  test('reports the cause when SQLite itself rolled back', async () => {
-    const store = await open(await storePath())
-    await apiKeys(store).create({}, NOW)
-    const failing = store.write((transaction) =>
-      sql`INSERT OR ROLLBACK INTO api_keys SELECT * FROM api_keys`.execute(transaction),
-    )
-    await expect(failing).rejects.toThrow(/UNIQUE/)
-    await expect(apiKeys(store).create({}, NOW)).resolves.toBeDefined()
-  })
-
-  test('does not retry an error that is not a lock', async () => {
+  test('reports the cause of an error that is not a lock, also when SQLite itself rolled back, and does not retry it', async () => {
     const store = await open(await storePath(), 60_000)
-    const { key } = await apiKeys(store).create({}, NOW)
+    await apiKeys(store).create({}, NOW)
     let tries = 0
-    const twice = store.write(async (transaction) => {
-      tries++
-      await transaction.insertInto('api_keys').values(key).execute()
-    })
-    await expect(twice).rejects.toThrow(/UNIQUE/)
-    expect(tries).toBe(1)
+    for (const conflict of ['ROLLBACK', 'ABORT']) {
+      const failing = store.write((transaction) => {
+        tries++
+        return sql.raw(`INSERT OR ${conflict} INTO api_keys SELECT * FROM api_keys`).execute(transaction)
+      })
+      await expect(failing).rejects.toThrow(/UNIQUE/)
+    }
+    expect(tries).toBe(2)
+    await expect(apiKeys(store).create({}, NOW)).resolves.toBeDefined()
   })
 })
 

@@ -60,7 +60,7 @@ test('replacing usage neither reads nor writes unchanged days', async () => {
   ])
 })
 
-test('a day that cannot be read changes nothing, not even the days before it', async () => {
+test('a day that cannot be read, or that occurs twice, changes nothing, not even the days before it', async () => {
   const { usage } = await newStore()
   await usage.replace(incoming(usageRow()))
   const broken: IncomingDay = {
@@ -69,16 +69,10 @@ test('a day that cannot be read changes nothing, not even the days before it', a
       throw new Error('broken')
     },
   }
-  const replacing = usage.replace([...incoming(usageRow({ cost_usd: '2' })), broken])
-  await expect(replacing).rejects.toThrow('broken')
+  const changed = incoming(usageRow({ cost_usd: '2' }))
+  await expect(usage.replace([...changed, broken])).rejects.toThrow('broken')
+  await expect(usage.replace([...changed, ...incoming(usageRow({ cost_usd: '3' }))])).rejects.toThrow()
   expect(await usage.ofKey(HASH_A)).toEqual([{ date: '2025-02-09', is_byok: 0, cost_usd: '1' }])
-})
-
-test('a date that occurs twice is refused, and nothing is stored', async () => {
-  const { usage } = await newStore()
-  const twice = [...incoming(usageRow()), ...incoming(usageRow({ cost_usd: '2' }))]
-  await expect(usage.replace(twice)).rejects.toThrow()
-  expect(await usage.ofKey(HASH_A)).toEqual([])
 })
 
 test('a day with more rows than one statement takes is stored completely', async () => {
