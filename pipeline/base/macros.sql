@@ -308,13 +308,6 @@ CREATE OR REPLACE TEMP MACRO minus_parts(parts) AS
     'total': -parts.total
   };
 
--- The sum of counts; NULL when one of them is NULL, or when it is more than a count may be.
-CREATE OR REPLACE TEMP MACRO sum_of_counts(counts) AS
-  CASE
-    WHEN len(list_filter(counts, lambda part: part IS NULL)) = 0
-    THEN count_in_range(coalesce(list_sum(counts), 0))
-  END;
-
 -- Langfuse. A key of usage_details in small letters, its words apart: promptTokenCount and prompt_token_count are one.
 CREATE OR REPLACE TEMP MACRO usage_key(name) AS
   lower(regexp_replace(name, '([a-z0-9])([A-Z])', '\1_\2', 'g'));

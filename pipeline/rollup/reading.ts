@@ -56,9 +56,7 @@ export function isOutdated(reading: string, reader: Reader): boolean {
 
 /**
  * Whether sums of an outdated reading may differ from today's for ordinary records. They do not if only `READING_VERSION`
- * differs: 2 reads repeated keys of JSON, dates alone in zones other than UTC and further forms of time differently, 3 byte
- * order marks before the name of a model, the names of contributors, what is inside of text that is no JSON, half of a
- * character and documents without records, 4 JSON text within JSON and lines that have only a time.
+ * differs.
  */
 export function hasOldCounts(reading: string, reader: Reader): boolean {
   const version = ofSchema(codeOf(reading))

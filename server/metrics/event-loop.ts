@@ -1,6 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import type { MetricFamily } from '../../pipeline/contract/prometheus-text.ts'
-import { inMicros } from './registry.ts'
+import { inMicros, type MetricFamily } from './registry.ts'
 
 /** How often the delay is measured. A block that is shorter may be missed. */
 const RESOLUTION_MS = 20

@@ -1,4 +1,11 @@
-import { type MetricFamily, seriesOf } from '../../pipeline/contract/prometheus-text.ts'
+/** A metric in the text format of Prometheus, version 0.0.4. */
+export interface MetricFamily {
+  name: string
+  help: string
+  type: 'counter' | 'gauge' | 'histogram' | 'summary'
+  /** Series, such as `name{label="value"}`, with their values. */
+  samples: (readonly [series: string, value: number])[]
+}
 
 type Labels = readonly string[]
 type Samples = MetricFamily['samples']
@@ -85,4 +92,33 @@ function seriesBy<T>(labels: Labels, make: (own: Record<string, string>) => T) {
   }
   if (labels.length === 0) find([])
   return { find, all: () => known.values() }
+}
+
+export const METRICS_MEDIA_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** The families in this order, each with its help and type. One without samples is left out. */
+export function renderMetrics(families: readonly MetricFamily[]): string {
+  return families
+    .filter(({ samples }) => samples.length > 0)
+    .map(renderFamily)
+    .join('')
+}
+
+function renderFamily({ name, help, type, samples }: MetricFamily): string {
+  const lines = samples.map(([series, value]) => `${series} ${renderValue(value)}\n`)
+  return `# HELP ${name} ${help.replaceAll(/[\\\n]/g, escaped)}\n# TYPE ${name} ${type}\n${lines.join('')}`
+}
+
+function seriesOf(name: string, labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}="${value.replaceAll(/[\\\n"]/g, escaped)}"`)
+  return pairs.length === 0 ? name : `${name}{${pairs.join(',')}}`
+}
+
+function escaped(character: string): string {
+  return character === '\n' ? '\\n' : `\\${character}`
+}
+
+function renderValue(value: number): string {
+  if (Number.isFinite(value) || Number.isNaN(value)) return String(value)
+  return value > 0 ? '+Inf' : '-Inf'
 }

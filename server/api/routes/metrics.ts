@@ -1,6 +1,6 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
-import { METRICS_MEDIA_TYPE, type MetricFamily, renderMetrics } from '../../../pipeline/contract/prometheus-text.ts'
 import { mayScrape } from '../../metrics/access.ts'
+import { METRICS_MEDIA_TYPE, type MetricFamily, renderMetrics } from '../../metrics/registry.ts'
 
 export const METRICS = '/metrics'
 

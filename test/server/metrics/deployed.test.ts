@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { MetricFamily } from '../../../pipeline/contract/prometheus-text.ts'
+import type { MetricFamily } from '../../../server/metrics/registry.ts'
 import { serverMetrics } from '../../../server/metrics/server-metrics.ts'
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../../..', path), 'utf8')

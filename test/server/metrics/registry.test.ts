@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
-import { renderMetrics } from '../../../pipeline/contract/prometheus-text.ts'
-import { Registry } from '../../../server/metrics/registry.ts'
+import { Registry, renderMetrics } from '../../../server/metrics/registry.ts'
 
 async function textOf(registry: Registry): Promise<string> {
   return renderMetrics(await registry.collect())
