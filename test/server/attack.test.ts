@@ -1,15 +1,19 @@
 /**
- * What a stranger tries over HTTP against the app as it listens: hosts and headers. Paths out of the public folder are in
- * test/server/public-files.test.ts, attacks on the whole program in test/system/attack.test.ts.
+ * What a stranger tries over HTTP against the app as it listens: paths, headers, bodies and keys that are meant to get at
+ * what is not theirs. The same against the whole program is in test/system/attack.test.ts.
  */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AppDependencies } from '../../server/app.ts'
 import { RANKINGS, type TestApp, temporaryFolder, testApp } from '../support/app.ts'
 import { PRESETS } from '../support/presets.ts'
+import { tries } from '../support/property.ts'
 import { publish, sampleRows } from '../support/publish.ts'
 import { exchangeAndLeave } from '../support/wire.ts'
+
+const SECRET = 'nobody may read this'
 
 interface Answer {
   status: number
@@ -24,13 +28,31 @@ interface Site extends TestApp {
   ask(head: string, body?: string): Promise<Answer>
 }
 
-/** A server of two folders and a file. */
+/** A server whose public folder lies beside a secret, and has links to it of every kind. */
 async function site(options: Partial<AppDependencies> = {}): Promise<Site> {
-  const publicDir = await temporaryFolder()
+  const parent = await temporaryFolder()
+  const publicDir = join(parent, 'public')
   await mkdir(join(publicDir, 'folder/inner'), { recursive: true })
+  await mkdir(join(publicDir, '.git'))
+  await mkdir(join(parent, 'data'))
+  for (const name of ['secret.txt', 'data/store.sqlite', 'data/index.html', 'public/.git/config', 'public/.env']) {
+    await writeFile(join(parent, name), SECRET)
+  }
   for (const name of ['index.html', 'folder/index.html', 'folder/inner/file.txt']) {
     await writeFile(join(publicDir, name), 'public')
   }
+  const links = {
+    'file.txt': '../secret.txt',
+    absolute: join(parent, 'secret.txt'),
+    data: '../data',
+    'folder/up': '../..',
+    hidden: '.env',
+    chain: 'file.txt',
+    'file.csv.gz': '../secret.txt',
+    root: '/',
+  }
+  for (const [name, target] of Object.entries(links)) await symlink(target, join(publicDir, name))
+  await writeFile(join(publicDir, 'file.csv'), 'public')
   const setup = await testApp({ publicDir, ...options })
   const url = await setup.app.listen({ host: '127.0.0.1', port: 0 })
   const ask = async (head: string, body = '') => {
@@ -46,12 +68,57 @@ function headerOf({ headers }: Answer, name: string): string | undefined {
 }
 
 describe('paths', () => {
-  test.each([
-    [200, ['', 'a', 'a_b.example:8080', '127.0.0.1:80', '[::1]:8080']],
-    [400, ['a b', 'a/b', 'a:b', '[::1', 'a@b', 'bü']],
-  ])('get %i with the hosts %j', async (status, hosts) => {
+  const UP = [
+    '..',
+    '%2e%2e',
+    '%2E.',
+    '.%2e',
+    '%252e%252e',
+    '%c0%ae%c0%ae',
+    '%u002e%u002e',
+    '..;',
+    '..%00',
+    '%ef%bc%8e.',
+  ]
+  const SEPARATORS = ['/', '//', '%2f', '%252f', '\\', '%5c', '%c0%af', '/./', ';/', '%00/']
+  const TARGETS = ['secret.txt', 'data/store.sqlite', 'data/', '.env', 'public/.git/config', 'etc/passwd', '']
+  const LINKS = ['file.txt', 'absolute', 'data', 'folder/up', 'hidden', 'chain', 'root', 'folder/inner', 'folder']
+
+  test('lead only to published files, however they are spelled', async () => {
     const { ask } = await site()
-    for (const host of hosts) expect((await ask(`GET /folder/ HTTP/1.1\r\nHost: ${host}`)).status, host).toBe(status)
+    const piece = fc.constantFrom(...UP, ...SEPARATORS, ...LINKS, ...TARGETS, '.', '?', 'http://x', '%20', '%0a', '%')
+    const path = fc.array(piece, { minLength: 1, maxLength: 8 }).map((pieces) => `/${pieces.join('')}`)
+    const straight = UP.flatMap((up) =>
+      SEPARATORS.flatMap((slash) => TARGETS.map((target) => `/folder${slash}${up}${slash}${up}${slash}${target}`)),
+    )
+    const linked = LINKS.flatMap((link) => TARGETS.map((target) => `/${link}/${target}`))
+    const { options } = tries()
+    const tried = [...straight, ...linked, ...fc.sample(path, { ...options, numRuns: 300 })]
+    for (const target of tried) {
+      const answer = await ask(`GET ${target} HTTP/1.1\r\nHost: a`)
+      expect(answer.body, target).not.toContain(SECRET)
+      expect(answer.body, target).not.toContain('root:')
+      expect([200, 301, 400, 404], target).toContain(answer.status)
+      if (answer.status === 200) expect(answer.body, target).toBe('public')
+      if (answer.status === 301) expect(headerOf(answer, 'location'), target).toMatch(/^\/folder(\/inner)?\/(\?|$)/)
+    }
+  })
+
+  test.each([
+    ['', 200],
+    ['a', 200],
+    ['a_b.example:8080', 200],
+    ['127.0.0.1:80', 200],
+    ['[::1]:8080', 200],
+    ['a b', 400],
+    ['a/b', 400],
+    ['a:b', 400],
+    ['[::1', 400],
+    ['a@b', 400],
+    ['bü', 400],
+  ])('with the host "%s" get %i', async (host, status) => {
+    const { ask } = await site()
+    expect((await ask(`GET /folder/ HTTP/1.1\r\nHost: ${host}`)).status).toBe(status)
   })
 
   test('in an absolute URL are paths of this server, whatever its host', async () => {
@@ -114,18 +181,32 @@ describe('headers', () => {
       await publish(publicDir, sampleRows({ days: 2 }))
       await app.releases.check()
       const authorization = `Authorization: ${authorized.authorization}`
-      const hosts = [
+      const evil = [
         'X-Forwarded-Host: evil.example',
+        'X-Forwarded-Proto: javascript',
+        'X-Forwarded-Port: 666',
+        'X-Forwarded-Prefix: /evil',
         'Forwarded: host=evil.example;proto=evil',
         'X-Host: evil.example',
+        'X-Original-URL: /evil',
+        'X-Rewrite-URL: /evil',
+        'X-HTTP-Method-Override: DELETE',
       ]
-      const paths = ['X-Forwarded-Prefix: /evil', 'X-Original-URL: /evil', 'X-Rewrite-URL: /evil']
-      const others = ['X-Forwarded-Proto: javascript', 'X-Forwarded-Port: 666', 'X-HTTP-Method-Override: DELETE']
-      const evil = [...hosts, ...paths, ...others].join('\r\n')
-      const targets = ['/', '/folder', '/docs', '/openapi.json', '/healthz', '/none', RANKINGS, '/api/v1/key', PRESETS]
-      for (const target of targets) {
+      for (const target of [
+        '/',
+        '/folder',
+        '/docs',
+        '/openapi.json',
+        '/healthz',
+        '/none',
+        RANKINGS,
+        '/api/v1/key',
+        PRESETS,
+      ]) {
         const plain = await ask(`GET ${target} HTTP/1.1\r\nHost: a\r\n${authorization}`)
-        const poisoned = await ask(`GET ${target} HTTP/1.1\r\nHost: evil.example\r\n${evil}\r\n${authorization}`)
+        const poisoned = await ask(
+          `GET ${target} HTTP/1.1\r\nHost: evil.example\r\n${evil.join('\r\n')}\r\n${authorization}`,
+        )
         expect(withoutId(poisoned), target).toEqual(withoutId(plain))
         expect(JSON.stringify(poisoned), target).not.toContain('evil')
       }
