@@ -23,7 +23,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   pipeline: 850,
   'pipeline/base': 3_000,
   'pipeline/commands': 3_350,
-  'pipeline/contract': 1_850,
+  'pipeline/contract': 1_800,
   'pipeline/dataset': 3_800,
   'pipeline/operation': 450,
   'pipeline/publication': 6_300,
@@ -35,11 +35,11 @@ const BUDGETS: Readonly<Record<string, number>> = {
   server: 450,
   'server/api': 3_350,
   'server/base': 650,
-  'server/metrics': 350,
+  'server/metrics': 400,
   'server/published': 3_100,
   'server/schemas': 2_000,
   'server/store': 1_650,
-  test: 56_050,
+  test: 56_150,
 }
 
 /** The budget that a file counts for; undefined for data. */
