@@ -21,7 +21,6 @@ import {
   type Workspace,
 } from '../support/pipeline.ts'
 import { TEST_PUBLISHER, writePublisher } from '../support/publisher.ts'
-import { environment, run } from '../system/clone.ts'
 import { skipLoudly } from '../system/hosting.ts'
 import { DATA_TOOLS, type Python, pythonWith } from './python.ts'
 import { runTool } from './tools.ts'
@@ -192,31 +191,6 @@ describe('pandas, polars, pyarrow, DuckDB for Python and hyparquet', () => {
       expect(reading, JSON.stringify(reading)).toMatchObject(expected)
     }
     await expect(typeTable(readings)).toMatchFileSnapshot('../../docs/readers.md')
-  })
-})
-
-describe('the library datasets of Hugging Face', () => {
-  it('has the rows, the types and the tokens of the release in every configuration of the README, without the network', async (test) => {
-    const bin = programs(await pythonWith(['datasets==5.2.0']), test)
-    const title = '"A": [b] \'c\' # {d}\n---\nlicense: mit'
-    await writePublisher(workspace.dataDir, { ...TEST_PUBLISHER, title })
-    await buildIn(workspace, '2025-03-10T14:00:00Z')
-    const offline = { HF_HUB_OFFLINE: '1', HF_DATASETS_OFFLINE: '1', HF_HOME: join(workspace.root, 'hugging-face') }
-    const words = [script('hugging_face.py'), await releaseFolder(workspace)]
-    const { code, stdout, stderr } = await run(join(bin, 'python'), words, { cwd: folder, env: environment(offline) })
-    expect(code, stderr).toBe(0)
-    // All tokens of the odd build: twice 60 models, and nine.
-    const tokens = String(2n * (60n * 9_007_199_254_740_991n - 1770n) + 45n)
-    const days = { date: 'date32', model_permaslug: 'string', total_tokens: 'int64' }
-    const periods = { ...days, days: 'int32' }
-    expect(JSON.parse(stdout)).toEqual({
-      default: manifest.rows,
-      tables: {
-        daily: { rows: manifest.rows, tokens, types: days },
-        weekly: { rows: manifest.tables?.weekly.rows, tokens, types: periods },
-        monthly: { rows: manifest.tables?.monthly.rows, tokens, types: periods },
-      },
-    })
   })
 })
 

@@ -1,4 +1,4 @@
-import { gunzipSync, gzipSync } from 'node:zlib'
+import { crc32, gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { logNormal, seededRandom } from '../../pipeline/raw/sample/random.ts'
@@ -9,6 +9,15 @@ import { publish, type Row } from '../support/publish.ts'
 import { loadCurrent } from '../support/release-loader.ts'
 
 const bytes = fc.uint8Array({ maxLength: 2000 })
+
+test('the checksum of two texts follows from those of each', () => {
+  fc.assert(
+    fc.property(bytes, bytes, (a, b) => {
+      expect((moveCrc(crc32(a), b.length) ^ crc32(b)) >>> 0).toBe(crc32(Buffer.concat([a, b])))
+    }),
+    { numRuns: 2000 },
+  )
+})
 
 test('moving a checksum twice equals moving it by the sum', () => {
   const length = fc.integer({ min: 0, max: 2 ** 31 - 1 })

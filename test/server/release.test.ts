@@ -55,7 +55,7 @@ describe('authors', () => {
 
 describe('a release is refused for', () => {
   const row = (fields: Partial<Row>) => [{ date: '2025-01-01', model_permaslug: 'a', total_tokens: '1', ...fields }]
-  const leapYear = { startDate: '2025-01-01', endDate: '2025-03-01' }
+  const untilMarch = { startDate: '2025-01-01', endDate: '2025-03-01' }
   const sevenRows = {
     spoilManifest: (manifest) => Object.assign(manifest, { rows: 7 }),
     spoilPointer: (pointer) => Object.assign(pointer, { rows: 7 }),
@@ -78,7 +78,7 @@ describe('a release is refused for', () => {
     ['a pointer of another time', pointer({ as_of: '2025-02-11T00:00:00Z' }), /as_of of the manifest/],
     ['rows out of order', {}, /not in order/, [...rows.slice(1, 2), ...rows.slice(0, 1)]],
     ['a row that is none', {}, /line 1 .* is not a ranking row/, row({ total_tokens: '1.5' })],
-    ['a date that does not exist', leapYear, /line 1/, row({ date: '2025-02-29' })],
+    ['a date that does not exist', untilMarch, /line 1/, row({ date: '2025-02-29' })],
     ['a row after the end', { endDate: '2025-01-02' }, /2025-01-03 is outside 2025-01-01 to 2025-01-02/],
     ['a row before the start', { startDate: '2025-01-02' }, /2025-01-01 is outside/],
     ['a manifest without the rows file', manifest(({ files }) => ({ files: files.slice(1) })), /does not list/],

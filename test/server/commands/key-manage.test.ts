@@ -42,7 +42,10 @@ describe('key list', () => {
     const { created } = await storeWith(FULL, {})
     const json = await run('list', '--json')
     const { id, label } = created[0]?.key ?? {}
-    expect(JSON.parse(json)[0]).toMatchObject({ id, label, is_management: true, is_free_tier: false, limit_usd: '5' })
+    expect(JSON.parse(json)).toMatchObject([
+      { id, label, is_management: true, is_free_tier: false, limit_usd: '5' },
+      { id: created[1]?.key.id },
+    ])
     for (const { secret } of created) {
       for (const printed of [json, await run('list')]) {
         expect(printed).not.toContain(hashKey(secret))

@@ -66,10 +66,13 @@ test.each([
   }
 })
 
-test('prints only the key, which is in the store, with a limit of 0 too', async () => {
-  const { stdout, stored } = await run('--limit', '0')
+test.each([
+  [[], null],
+  [['--limit', '0'], '0'],
+])('with %j prints only the key, which is in the store with the limit %j', async (words, limit_usd) => {
+  const { stdout, stored } = await run(...words)
   expect(stdout).toMatch(/^sk-tb-v1-[0-9a-f]{64}\n$/)
-  expect(await stored(stdout.trim())).toMatchObject({ is_management: 0, limit_usd: '0', expires_at: null })
+  expect(await stored(stdout.trim())).toMatchObject({ is_management: 0, limit_usd, expires_at: null })
 })
 
 test('reports all wrong arguments at once, and makes no key', async () => {

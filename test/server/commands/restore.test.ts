@@ -80,7 +80,7 @@ describe('store restore', () => {
     expect(await namesOf(`${path}.before-restore-2`)).toEqual(['kept', 'second'])
   })
 
-  test('lists the keys that are unknown now, at most 20 on the terminal, those that are valid again, and no secret', async () => {
+  test('lists missing keys, 20 of them on the terminal, and keys that are valid again, without secrets', async () => {
     const { path, file } = await installation()
     await storeOf(path, ...Array.from({ length: 24 }, (_, number) => `key ${number}`))
     const revoked = await withKeys(path, async (keys) => {

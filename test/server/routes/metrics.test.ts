@@ -56,9 +56,10 @@ describe('whoever may not read it gets the answer of a path that is not there', 
     }
   })
 
-  test('through a proxy, even a trusted one, and with a query, a slash and an escaped letter', async () => {
+  test('through a proxy, even a trusted one, from a page, for another host, and at other spellings of the path', async () => {
     const tested = await testApp()
-    await expectHidden(tested, { headers: { 'x-forwarded-for': '127.0.0.1' } })
+    const elsewhere = [{ 'x-forwarded-for': '127.0.0.1' }, { origin: 'http://localhost' }, { host: 'a.example' }]
+    for (const headers of elsewhere) await expectHidden(tested, { headers })
     await expectHidden(await testApp({ trustProxy: 1 }), { ...REMOTE, headers: { 'x-forwarded-for': '127.0.0.1' } })
     for (const path of ['/metrics?x=1', '/metrics/', '/%6Detrics']) {
       const { statusCode } = await tested.app.inject({ ...REMOTE, url: path })

@@ -1,5 +1,6 @@
 /** What rankings need beyond the exchanges in `test/server/exchanges/rankings-daily.http`. */
 import { expect, test } from 'vitest'
+import { FORMATS } from '../../../server/published/negotiation.ts'
 import { RANKINGS, type TestApp, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { publish, sampleRows } from '../../support/publish.ts'
@@ -24,6 +25,35 @@ test('as_of answers from an older release while no release is current', async ()
   await writeIndex(setup.publicDir)
   assertEnvelope(await get(), 503)
   expect((await get('?as_of=20250205T001200Z')).statusCode).toBe(200)
+})
+
+test('each period, form and coding has a tag of its own, by which it is 304, and is the same for HEAD and as_of', async () => {
+  const setup = await testApp()
+  const get = getter(setup)
+  const release = await publish(setup.publicDir, sampleRows({ models: 2 }), { periods: true })
+  await writeIndex(setup.publicDir)
+  await setup.app.ready()
+  await setup.app.releases.complete()
+  const tags = new Set<unknown>()
+  const choices = ['day', 'week', 'month'].flatMap((period) =>
+    FORMATS.map((format) => `?period=${period}&format=${format}`),
+  )
+  for (const query of choices) {
+    for (const coding of ['gzip', 'identity']) {
+      const accept = { 'accept-encoding': coding }
+      const { headers, rawPayload } = await get(query, accept)
+      const { date, 'x-request-id': id, ...same } = headers
+      tags.add(headers.etag)
+      expect((await get(query, accept, 'HEAD')).headers).toMatchObject(same)
+      expect((await get(query, { ...accept, 'if-none-match': String(headers.etag) })).statusCode).toBe(304)
+      for (const asOf of [release, '2025-02-10T00:12:00Z']) {
+        const again = await get(`${query}&as_of=${asOf}`, accept)
+        expect(again.headers).toMatchObject(same)
+        expect(again.rawPayload.equals(rawPayload)).toBe(true)
+      }
+    }
+  }
+  expect(tags.size).toBe(18)
 })
 
 test('answers with weeks once they are read, and with 503 if they cannot be, while it answers with days', async () => {
