@@ -6,8 +6,15 @@ import { build } from 'esbuild'
 import type { Browser } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 
-/** Gives what the function `run` of a program's `window` returns for these words. Fails with what the browser complains about. */
-export async function runInPage(browser: Browser, program: string, words: readonly string[]): Promise<unknown> {
+/**
+ * Gives what the function `run` of a program's `window` returns for these words. Packages are those of a folder's
+ * `node_modules`. Fails with what the browser complains about.
+ */
+export async function runInPage(
+  browser: Browser,
+  { program, folder }: { program: string; folder: string },
+  words: readonly string[],
+): Promise<unknown> {
   const page = await browser.newPage()
   onTestFinished(() => page.close())
   const complaints: string[] = []
@@ -15,16 +22,16 @@ export async function runInPage(browser: Browser, program: string, words: readon
     if (message.type() === 'error') complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(String(error)))
-  await page.goto(await pageWith(program))
+  await page.goto(await pageWith(program, folder))
   return await page
     .evaluate(`run(...${JSON.stringify(words)})`)
     .catch((error: unknown) => expect.fail(`${error}\n${complaints.join('\n')}`))
 }
 
 /** The address of a page that holds the program, on a port of its own. */
-async function pageWith(program: string): Promise<string> {
+async function pageWith(program: string, folder: string): Promise<string> {
   const bundle = await build({
-    stdin: { contents: program, resolveDir: import.meta.dirname },
+    stdin: { contents: program, resolveDir: folder },
     bundle: true,
     format: 'iife',
     platform: 'browser',

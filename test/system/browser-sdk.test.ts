@@ -1,5 +1,6 @@
 /**
  * The official SDK in a page of another origin. Its headers make the browser send a preflight before every request.
+ * `make test-clients` has a page that uses all options of the SDK.
  * Where Chromium is not installed the test is skipped and says so.
  */
 import { join } from 'node:path'
@@ -9,6 +10,7 @@ import { apiKeys } from '../../server/store/keys.ts'
 import { runInPage } from '../sdk/page.ts'
 import { NOW } from '../support/app.ts'
 import { someModels } from '../support/embeddings-models.ts'
+import { REPOSITORY } from '../support/pipeline.ts'
 import { start, workspace } from '../support/running-server.ts'
 import { storeUrl, testStore } from '../support/store.ts'
 import { browserOf, type Chromium, startChromium, stopChromium } from './chromium.ts'
@@ -59,7 +61,7 @@ it('the SDK in a page of another origin calls every operation, and the page read
   const settings = { DATABASE_URL: databaseUrl, BOOTSTRAP_KEY: '0', AS_OF: '2025-01-04T00:00:00Z' }
   const { url } = await start({ publicDir, dataDir: join(folder, 'data') }, settings)
 
-  const seen = await runInPage(browser, PROGRAM, [secret, `${url}/api/v1`])
+  const seen = await runInPage(browser, { program: PROGRAM, folder: REPOSITORY }, [secret, `${url}/api/v1`])
   expect(seen).toEqual({
     ...{ created: 'from-a-page', version: 1, limit: 25.5, rows: 3 * 51, models: 3 },
     ...{ weeks: 51, provisionalFrom: '2024-12-30', count: '51', link: expect.stringContaining('rel="next"') },
