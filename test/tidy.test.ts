@@ -39,7 +39,7 @@ const BUDGETS: Readonly<Record<string, number>> = {
   'server/published': 3_100,
   'server/schemas': 2_000,
   'server/store': 1_650,
-  test: 56_350,
+  test: 56_400,
 }
 
 /** The budget that a file counts for; undefined for data. */

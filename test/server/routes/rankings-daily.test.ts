@@ -81,6 +81,44 @@ test('answers with weeks once they are read, and with 503 if they cannot be, whi
   assertEnvelope(await getter(broken)('?period=month'), 503)
 })
 
+test('answers 429 with Retry-After to the key that waits for too many older releases, and still reads those', async () => {
+  const gate = Promise.withResolvers<void>()
+  const setup = await testApp({
+    loadRelease: (order) => {
+      const { plain, whole } = loadReleaseHere(order)
+      const isOpen = order.entry === undefined ? Promise.resolve() : gate.promise
+      return { plain: isOpen.then(() => plain), whole: isOpen.then(() => whole) }
+    },
+  })
+  const asOf = Array.from({ length: 12 }, (_, hour) => `2025-02-05T${String(hour).padStart(2, '0')}:00:00Z`)
+  const names: string[] = []
+  for (const instant of asOf) names.push(await publish(setup.publicDir, sampleRows({ days: 1 }), { asOf: instant }))
+  await publish(setup.publicDir, rows)
+  await writeIndex(setup.publicDir)
+  await setup.app.ready()
+  const get = getter(setup)
+
+  const asking = names.map((name) => get(`?as_of=${name}&start_date=2025-01-01`))
+  // Nine of twelve are refused. The gate opens only then: a store may answer late for the last of them.
+  const settled: { name: string; refused: Awaited<ReturnType<typeof get>> }[] = []
+  for (const [index, name] of names.entries()) asking[index]?.then((refused) => settled.push({ name, refused }))
+  await expect.poll(() => settled).toHaveLength(9)
+  const { name, refused } = settled[0] ?? expect.unreachable()
+  const body = assertEnvelope(refused, 429)
+  expect(body).toEqual({
+    error: { code: 429, message: 'Too many older releases are being read. Please try again later.' },
+    user_id: 'user_ada',
+  })
+  expect(refused.headers).toMatchObject({ 'retry-after': '5', 'cache-control': 'no-store' })
+  expect((await get()).statusCode).toBe(200)
+  const headers = { authorization: `Bearer ${await setup.createKey()}` }
+  const other = setup.app.inject({ url: `${RANKINGS}?as_of=${name}&start_date=2025-01-01`, headers })
+  gate.resolve()
+  const statuses = (await Promise.all(asking)).map(({ statusCode }) => statusCode)
+  expect(statuses.toSorted()).toEqual([...Array(3).fill(200), ...Array(9).fill(429)])
+  expect((await other).statusCode).toBe(200)
+})
+
 test('logs each answer as one line, whether it is plain, compressed, a 304 or without a body', async () => {
   const setup = await testApp()
   const get = getter(setup)
