@@ -5,8 +5,8 @@
  * - `@key NAME {…}` makes a key, `@revoke NAME` ends it, `@usage NAME {…}` adds a usage row of it, `@models N` a catalogue of N models,
  *   `@release {…}` a release, `@file PATH TEXT` and `@gzip PATH TEXT` published files, `@link PATH TARGET` a link, `@index` the index of the releases, `@withdraw NAME` a tombstone in place of a release, `@drop NAME` takes its data files, `@history` the history of the releases,
  *   `@clock INSTANT` sets the clock, from there on.
- * - `GET /path as NAME` is a request, with lines `> header: value` and `>> body`. There `{x*300}` stands for 300 times
- *   x, and `{key NAME}` for that key. All published files are of one instant.
+ * - `GET /path as NAME` is a request, with lines `> header: value` and `>> body`. In them, `{x*300}` means `x` repeated
+ *   300 times, and `{key NAME}` the key of that name. All published files are of one instant.
  * - The answer follows: `< status`, `< header: value`, `<< body`. Ids and labels are numbered, long lists shortened.
  *
  * `RECORD=1 make test ARGS=test/server/exchanges` writes the answers anew: read the difference before you commit it.

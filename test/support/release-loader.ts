@@ -6,6 +6,17 @@ import { prepareRelease } from '../../server/published/prepared-release.ts'
 /** Loads a release in the thread of the test: starting one takes longer than a small release. */
 export const loadReleaseHere: LoadRelease = (order) => inTurn(prepareRelease(order), datasetOf)
 
+/** Loads no older release before `letGo` is called. */
+export function heldLoads(): { loadRelease: LoadRelease; letGo: () => void } {
+  const held = Promise.withResolvers<void>()
+  const loadRelease: LoadRelease = (order) => {
+    const { plain, whole } = loadReleaseHere(order)
+    const isFree = order.entry === undefined ? Promise.resolve() : held.promise
+    return { plain: isFree.then(() => plain), whole: isFree.then(() => whole) }
+  }
+  return { loadRelease, letGo: held.resolve }
+}
+
 /** Loads the history in the thread of the test. */
 export const loadHistoryHere: LoadHistory = (order) => inTurn(prepareHistory(order), (history) => history)
 

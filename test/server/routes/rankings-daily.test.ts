@@ -5,7 +5,7 @@ import { RANKINGS, type TestApp, testApp } from '../../support/app.ts'
 import { assertEnvelope } from '../../support/envelope.ts'
 import { publish, sampleRows } from '../../support/publish.ts'
 import { writeIndex } from '../../support/release-index.ts'
-import { loadReleaseHere } from '../../support/release-loader.ts'
+import { heldLoads, loadReleaseHere } from '../../support/release-loader.ts'
 
 const rows = sampleRows()
 
@@ -82,14 +82,8 @@ test('answers with weeks once they are read, and with 503 if they cannot be, whi
 })
 
 test('answers 429 with Retry-After to the key that waits for too many older releases, and still reads those', async () => {
-  const gate = Promise.withResolvers<void>()
-  const setup = await testApp({
-    loadRelease: (order) => {
-      const { plain, whole } = loadReleaseHere(order)
-      const isOpen = order.entry === undefined ? Promise.resolve() : gate.promise
-      return { plain: isOpen.then(() => plain), whole: isOpen.then(() => whole) }
-    },
-  })
+  const { loadRelease, letGo } = heldLoads()
+  const setup = await testApp({ loadRelease })
   const asOf = Array.from({ length: 12 }, (_, hour) => `2025-02-05T${String(hour).padStart(2, '0')}:00:00Z`)
   const names: string[] = []
   for (const instant of asOf) names.push(await publish(setup.publicDir, sampleRows({ days: 1 }), { asOf: instant }))
@@ -113,7 +107,7 @@ test('answers 429 with Retry-After to the key that waits for too many older rele
   expect((await get()).statusCode).toBe(200)
   const headers = { authorization: `Bearer ${await setup.createKey()}` }
   const other = setup.app.inject({ url: `${RANKINGS}?as_of=${name}&start_date=2025-01-01`, headers })
-  gate.resolve()
+  letGo()
   const statuses = (await Promise.all(asking)).map(({ statusCode }) => statusCode)
   expect(statuses.toSorted()).toEqual([...Array(3).fill(200), ...Array(9).fill(429)])
   expect((await other).statusCode).toBe(200)

@@ -12,7 +12,7 @@ async function twice() {
   return { here: await testStore(url), there: await testStore(url) }
 }
 
-test('the state of a store stays while nobody changes anything, and is unknown during a change', async () => {
+test('the state of a store changes with each write, and is undefined while one is running', async () => {
   const { here, there } = await twice()
   await apiKeys(here).create({}, NOW)
   let state = here.state()

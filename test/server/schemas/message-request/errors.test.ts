@@ -36,7 +36,7 @@ describe('a refused request', () => {
     expect(faultsOf(request({ messages: [{ role: 'user', content }] }))).toEqual([
       'messages[0].content[0].content[0].source.content[0].source.data is required (tool_result > document > content > image > base64)',
     ])
-    // A key is no branch, whatever its name.
+    // `branches` is a key here, not a branch of the schema.
     expect(faultsOf(request({ plugins: [{ id: 'web', branches: ['x'], max_uses: '1' }] }))).toEqual([
       'plugins[0].max_uses must be an integer (web)',
     ])
