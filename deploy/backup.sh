@@ -29,7 +29,7 @@ copy() { # copy PART FROM OPTION…: that a file vanished meanwhile is exit code
 pass() { # prints what has changed since the pass before; only the state may have records of raw files that are gone
   copy config / --files-from="$next/.named" && copy public "$public/" --delete --exclude=.lock &&
     copy data "$data/" --delete --exclude='*.next' $([ "$(named on_missing)" != keep ] || echo '--include=/state/***') \
-      --include='/*.json' --include='/archive/***' --include='/disclosure/***' --include='/provenance/***' \
+      --include='/*.json' --include='/ledger/***' --include='/archive/***' --include='/disclosure/***' --include='/provenance/***' \
       --include='/previous-chains/***' --exclude='*'
 }
 # Builds may run meanwhile: when a pass copies nothing, all files are of one moment.

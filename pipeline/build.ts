@@ -49,12 +49,13 @@ import {
 } from './dataset/records.ts'
 import { restatedBy } from './dataset/restated.ts'
 import { checkReadable, toFindings } from './dataset/unreadable.ts'
-import { type ChosenChain, findChain, keepChain, previewChain } from './publication/chosen-chain.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import { type ChosenChain, findChain, keepChain } from './publication/chosen-chain.ts'
+import { makeLedger } from './publication/from-public.ts'
 import { basisOf, isToldAgain, keepLastBuild, readLastBuild, repeatBuild } from './publication/last-build.ts'
-import { readNewChain } from './publication/new-chain.ts'
 import { readNote } from './publication/note.ts'
-import { abandonStaging, openFolder, openStaging, type PublicFolder } from './publication/public-folder.ts'
-import { publish, publishDropped, recover } from './publication/publish.ts'
+import { abandonStaging, isSwitching, openFolder, openStaging, type PublicFolder } from './publication/public-folder.ts'
+import { openLedger, publish, publishDropped, recover } from './publication/publish.ts'
 import { factsToKeep, keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
 import { checkRetention, toDrop } from './publication/retention.ts'
 import { openSigning } from './publication/signing.ts'
@@ -69,8 +70,6 @@ import { type DraftChanges, describeChanges, type Explanation } from './release/
 import { checkNotBefore, currentEntry, standingReleases } from './release/index.ts'
 import { publicHashes } from './release/input-names.ts'
 import { type Input, keepFacts, unreadableIn, warningsOf } from './release/inputs.ts'
-import { readCoverage } from './release/ledger.ts'
-import type { PreviousRelease } from './release/new-days.ts'
 import type { Ingredients } from './release/provenance.ts'
 import { readPublisher } from './release/publisher.ts'
 import { readBack } from './release/read-back.ts'
@@ -106,6 +105,8 @@ export interface BuildOptions {
   reread?: readonly UtcDate[]
   /** The file of a key in force, which signs for the key in SIGNING_KEY_FILE. */
   rotateWith?: string | undefined
+  /** Make a lost ledger from what is published. */
+  fromPublic?: boolean
 }
 
 /**
@@ -116,7 +117,16 @@ export interface BuildOptions {
 export async function build(
   config: PipelineConfig,
   effects: Effects,
-  { accept = [], dryRun = false, reason, note, newChain = false, reread = [], rotateWith }: BuildOptions = {},
+  {
+    accept = [],
+    dryRun = false,
+    reason,
+    note,
+    newChain = false,
+    reread = [],
+    rotateWith,
+    fromPublic,
+  }: BuildOptions = {},
 ): Promise<BuildSummary> {
   const asOf = config.asOf ?? effects.now()
   const lastDate = mostRecentCompletedDay(asOf)
@@ -135,7 +145,11 @@ export async function build(
   return withFolders(config, effects, async (workspace) => {
     const { database, folder, publicDir, stateDir, secret } = workspace
     const published = openFolder(workspace, config, effects, signing)
-    const { index, completed } = dryRun ? await previewChain(published) : await recover(published, database)
+    if (fromPublic === true && !dryRun) await makeLedger(published, database)
+    const { ledger, completed } = dryRun
+      ? { ledger: await openLedger(published), completed: false }
+      : await recover(published, database)
+    const { index } = ledger.now
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)
     const chain = await findChain(index, { config, synthetic, publicDir, newChain, completed, dryRun }, effects)
@@ -171,7 +185,7 @@ export async function build(
     const { draft, usage, quality } = await prepare(workspace, opened, intake, { ...effects, report })
     const summary = await release(
       draft,
-      { chain, folder: published, sources, accepted, dryRun, explanation },
+      { chain, ledger, folder: published, sources, accepted, dryRun, explanation },
       database,
       { ...effects, report },
     )
@@ -315,6 +329,7 @@ async function release(
   draft: ReleaseDraft,
   options: {
     chain: ChosenChain
+    ledger: Ledger
     folder: PublicFolder
     sources: Sources
     accepted: readonly Acceptable[]
@@ -325,7 +340,7 @@ async function release(
   effects: Effects,
 ): Promise<BuildSummary> {
   const { ranking, findings } = draft
-  const { chain, folder, sources, accepted, dryRun } = options
+  const { chain, ledger, folder, sources, accepted, dryRun } = options
   const { noteOfPairs, ...explanation } = options.explanation
   const { index } = chain
   const path = (name: ReleaseName) => join(folder.publicDir, releasePath(name))
@@ -341,7 +356,7 @@ async function release(
   const retained = dropped.length > 0 && { dropped }
   if (isUnchanged && !dryRun) {
     await keepDates(draft, effects.files)
-    if (retained) await publishDropped(folder, { index, retention }, database, effects.signal)
+    if (retained) await publishDropped(folder, { ledger, dropped }, database, effects.signal)
     return { ...summarize('unchanged', current, draft, path(current.release)), ...retained }
   }
   const changes = dryRun && {
@@ -364,7 +379,7 @@ async function release(
   }
   const before = current && { folder: path(current.release), manifest: current }
   const rows = await changesSince(before, ranking, database)
-  const isFirst = firstDates(current && (await readCoverage(folder.publicDir)), draft.manifest)
+  const isFirst = firstDates(current && ledger.now.coverage, draft.manifest)
   const restated = restatedBy(rows, { current, isFirst })
   const isRestated = restated.dates.length + restated.periods.length > 0
   const isNewReading = isRestated && (await wasReread(database))
@@ -382,7 +397,7 @@ async function release(
     return { ...summarize('would_release', draft.manifest, draft, path(draft.manifest.release)), ...changes, ...news }
   }
   await rememberPairs(folder.dataDir, pairs.remembered, effects.files)
-  const manifest = await publishRelease(draft, { changed, chain, before, folder, retention }, database, effects)
+  const manifest = await publishRelease(draft, { changed, chain, ledger, before, folder, retention }, database, effects)
   reportStart(chain, effects)
   return { ...summarize('released', manifest, draft, path(manifest.release)), ...news }
 }
@@ -396,13 +411,15 @@ async function publishRelease(
   {
     changed,
     chain,
+    ledger,
     before,
     folder,
     retention,
   }: {
     changed: DraftChanges
     chain: ChosenChain
-    before: PreviousRelease | undefined
+    ledger: Ledger
+    before: { folder: string } | undefined
     folder: PublicFolder
     retention: Retention
   },
@@ -414,17 +431,18 @@ async function publishRelease(
     report({ kind: 'stage', stage: 'release' })
     const staging = await openStaging(folder.publicDir, draft.manifest.release, files)
     const manifest = await stageDraft(draft, { changed, folder: staging, previous: before?.folder }, database, files)
-    const loaded = await verifyRelease(database, staging, { previous: before, made: draft.ranking })
+    const loaded = await verifyRelease(database, staging, { made: draft.ranking })
     signal.throwIfAborted()
     await keepDates(draft, files)
     await keepFacts(factsToKeep(draft), { dataDir: folder.dataDir, release: manifest.release, files })
     if (chain.keptIn !== undefined) await keepChain(folder.publicDir, chain.keptIn, effects)
     const { release, rows } = manifest
-    await publish(folder, { path: staging, release, loaded }, { ...chain, retention }, database, signal)
+    const startsChain = chain.replaced.length > 0
+    await publish(folder, { path: staging, release, loaded }, { ledger, startsChain, retention }, database, signal)
     report({ kind: 'done', stage: 'release', detail: `${release}, ${counted(rows, 'row')}, every format read back` })
     return manifest
   } catch (error) {
-    if ((await readNewChain(folder.publicDir)) === undefined) throw error
+    if (chain.replaced.length === 0 || !(await isSwitching(folder.publicDir))) throw error
     throw new BuildError(
       `the switch to the new chain stopped halfway: ${reasonOf(error)}; the next make build completes it`,
       { cause: error },

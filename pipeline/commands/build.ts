@@ -32,6 +32,7 @@ export const build = new Command('build')
     '--rotate-with <file>',
     'the previous signing key, or the recovery key: it signs for the new key of SIGNING_KEY_FILE',
   )
+  .option('--from-public', 'make the lost folder DATA_DIR/ledger from what is published')
   .option('--new-chain', 'start a new chain of releases at 1.0.0; the previous one is kept in DATA_DIR/previous-chains')
   .option(...WAIT)
   .option('--json', 'print the summary as one JSON object on stdout')
@@ -43,9 +44,8 @@ CLICKHOUSE_PASSWORD, CLICKHOUSE_PASSWORD_FILE, SIGNING_KEY_FILE, SIGNATURE_DAYS.
 A release of your own logs needs DATA_DIR/publisher.json. Each build notes what became of it in
 DATA_DIR/state/build-outcome.json.`,
   )
-  .action(
-    ({ accept = [], dryRun = false, json = false, reason, note, newChain = false, reread = [], rotateWith, wait }) =>
-      runBuild({ accept, dryRun, json, wait, reason, note, newChain, reread, rotateWith }),
+  .action(({ accept = [], dryRun = false, json = false, newChain = false, reread = [], ...options }) =>
+    runBuild({ accept, dryRun, json, newChain, reread, ...options }),
   )
 
 function collect(name: string, names: readonly string[] = []): string[] {

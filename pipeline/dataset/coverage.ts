@@ -195,7 +195,7 @@ function revise(before: Published = NOTHING, { rows, hash }: Part<RankingRow>, r
   }
 }
 
-export function periodsOf({ days, months }: Coverage): (Published & Period)[] {
+export function periodsOf({ days, months }: Pick<Coverage, 'days' | 'months'>): (Published & Period)[] {
   return [
     ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),
     ...months.map((month) => ({ ...month, folder: 'monthly' as const, name: month.month })),

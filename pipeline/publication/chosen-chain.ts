@@ -1,17 +1,12 @@
 import { dirname, join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
-import { BuildError } from '../base/errors.ts'
 import { isThere, readTextIfAny } from '../base/files.ts'
 import { counted } from '../base/numbers.ts'
 import { FIRST_DATA_VERSION, type ReleaseIndex } from '../contract/manifest.ts'
 import { INDEX_PATH } from '../contract/published-paths.ts'
 import { type Chain, chooseChain, kindOfChain } from '../release/chain.ts'
-import { readIndex } from '../release/index.ts'
 import { copyFiles, publishedFiles } from './copy.ts'
-import { readNewChain } from './new-chain.ts'
-import type { PublicFolder } from './public-folder.ts'
-import { checkSigning } from './signing.ts'
 
 /** Below `DATA_DIR`: chains that `build --new-chain` ended, named after their newest release. */
 const PREVIOUS_CHAINS_FOLDER = 'previous-chains'
@@ -21,16 +16,6 @@ export interface ChosenChain extends Chain {
   keptIn: string | undefined
   /** A build reports it after the release is made: it may still fail before. */
   notice: string | undefined
-}
-
-/** The history for a dry run. Throws `BuildError` after an interrupted switch to a new chain. */
-export async function previewChain({
-  publicDir,
-  signing,
-}: Pick<PublicFolder, 'publicDir' | 'signing'>): Promise<{ index: ReleaseIndex; completed: boolean }> {
-  await checkSigning(publicDir, signing)
-  if ((await readNewChain(publicDir)) === undefined) return { index: await readIndex(publicDir), completed: false }
-  throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
 }
 
 interface Asked {

@@ -10,7 +10,7 @@ import {
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
-import { HISTORY_FILES, HISTORY_PATHS } from '../contract/published-paths.ts'
+import { HISTORY_PATHS } from '../contract/published-paths.ts'
 import { type HistoryReleases, HistoryTable, readHistoryReleases } from '../release/history-table.ts'
 import { standingEntries } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
@@ -18,14 +18,6 @@ import type { NextTree } from './next-tree.ts'
 import type { PublicFolder } from './public-folder.ts'
 import { HISTORY_REMEDY, historyPaths, proveInHistory } from './retention.ts'
 import { verifyHistoryRows } from './verify-history-table.ts'
-
-/** After how many releases what there is is kept for the next build. To add them takes a second or two. */
-const RELEASES_OF_A_PART = 20
-
-/** A history to go on from. */
-interface Known extends HistoryReleases {
-  path: string
-}
 
 /**
  * Stages the history of all releases that stand, unless the published one is that already. Throws `BuildError` for a damaged
@@ -38,20 +30,20 @@ export async function followHistory(
   database: Database,
 ): Promise<void> {
   const standing = standingEntries(index)
-  const known = await newestKnown(tree, index, database)
+  const known = await publishedHistory(tree, index, database)
   const count = standing.filter(({ release }) => known?.releases.includes(release)).length
   const isSame = known?.releases.length === count && standing.length === count
-  if (isSame && (await isPublished(tree, known))) return
+  if (isSame && (await isThere(tree.pathOf(HISTORY_PATHS.csv)))) return
   await checkKnown(tree, index, known, database)
-  const table = await openTable(known, standing.slice(0, count), database)
-  await addReleases(table, standing.slice(count), { tree, current, before: standing.slice(0, count) })
+  const table = await openTable(tree, known, standing.slice(0, count), database)
+  await addReleases(table, standing.slice(count), tree)
   const places = { parquet: await tree.reserve(HISTORY_PATHS.parquet), csv: await tree.reserve(HISTORY_PATHS.csv) }
   const { files, publicDir } = tree.folder
-  await table.write(places, releasesOf(standing), current, { files, published: join(publicDir, HISTORY_PATHS.csv) })
+  const releases = { releases: standing.map(({ release }) => release), entry: standing.at(-1)?.hash ?? '' }
+  await table.write(places, releases, current, { files, published: join(publicDir, HISTORY_PATHS.csv) })
   const newest = standing.at(-1)
   if (newest !== undefined) await proveInHistory(database, historyPaths(tree), newest)
-  await forgetPart(tree.folder)
-  await tree.folder.files.write(notePath(tree.folder), (await hashFile(places.parquet)).sha256)
+  await files.write(notePath(tree.folder), (await hashFile(places.parquet)).sha256)
 }
 
 /**
@@ -59,15 +51,16 @@ export async function followHistory(
  * that was written here, proves all its releases: that takes two seconds for a year.
  */
 async function checkKnown(
-  { folder }: NextTree,
+  tree: NextTree,
   { releases }: ReleaseIndex,
-  known: Known | undefined,
+  known: HistoryReleases | undefined,
   database: Database,
 ): Promise<void> {
   if (known === undefined || !releases.some(({ dropped }) => dropped)) return
-  if ((await hashFile(known.path)).sha256 === (await readTextIfAny(notePath(folder)))) return
+  const path = tree.pathOf(HISTORY_PATHS.parquet)
+  if ((await hashFile(path)).sha256 === (await readTextIfAny(notePath(tree.folder)))) return
   const entries = releases.filter(({ release }) => known.releases.includes(release))
-  await verifyHistoryRows(database, known.path, entries)
+  await verifyHistoryRows(database, path, entries)
 }
 
 /** The checksum of the history that was written last. */
@@ -75,16 +68,14 @@ function notePath({ stateDir }: PublicFolder): string {
   return join(stateDir, 'history.sha256')
 }
 
-/** The published history or the part that a stopped build left, whichever goes further. */
-async function newestKnown(tree: NextTree, index: ReleaseIndex, database: Database): Promise<Known | undefined> {
-  const [published, part] = [tree.pathOf(HISTORY_PATHS.parquet), partOf(tree.folder)]
-  const found: Known[] = []
-  for (const path of [published, part]) {
-    const history = await withRemedy(() => readHistoryReleases(database, path))
-    if (history !== undefined && mayGoOn(history, index)) found.push({ ...history, path })
-  }
-  const newest = ({ releases }: Known) => releases.at(-1) ?? ''
-  return found.sort((one, other) => (newest(one) < newest(other) ? 1 : -1))[0]
+/** The published history, if it can be gone on from. */
+async function publishedHistory(
+  tree: NextTree,
+  index: ReleaseIndex,
+  database: Database,
+): Promise<HistoryReleases | undefined> {
+  const history = await withRemedy(() => readHistoryReleases(database, tree.pathOf(HISTORY_PATHS.parquet)))
+  return history !== undefined && mayGoOn(history, index) ? history : undefined
 }
 
 /** Whether a history is of this chain, which may use the names of another one, and has all that stands up to its end. */
@@ -94,56 +85,28 @@ function mayGoOn({ releases, entry }: HistoryReleases, index: ReleaseIndex): boo
   return isOfChain && standingEntries(index).every(({ release }) => release > newest || releases.includes(release))
 }
 
-async function isPublished(tree: NextTree, { path }: Known): Promise<boolean> {
-  return path === tree.pathOf(HISTORY_PATHS.parquet) && (await isThere(tree.pathOf(HISTORY_PATHS.csv)))
-}
-
 async function openTable(
-  known: Known | undefined,
+  tree: NextTree,
+  known: HistoryReleases | undefined,
   standing: readonly ReleaseEntry[],
   database: Database,
 ): Promise<HistoryTable> {
   if (known === undefined || standing.length === 0) return HistoryTable.empty(database)
-  const table = await withRemedy(() => HistoryTable.read(database, known.path))
+  const table = await withRemedy(() => HistoryTable.read(database, tree.pathOf(HISTORY_PATHS.parquet)))
   if (standing.length < known.releases.length) await table.keep(standing.map(({ release }) => release))
   return table
 }
 
 /** Adds releases to the history of those before them. Tells the progress of more than one. */
-async function addReleases(
-  table: HistoryTable,
-  added: readonly ReleaseEntry[],
-  { tree, current, before }: { tree: NextTree; current: Manifest; before: readonly ReleaseEntry[] },
-): Promise<void> {
-  const { files, report } = tree.folder
+async function addReleases(table: HistoryTable, added: readonly ReleaseEntry[], tree: NextTree): Promise<void> {
+  const { report } = tree.folder
   for (const [position, { release, dropped }] of added.entries()) {
     if (dropped) throw lost(tree.pathOf(HISTORY_PATHS.parquet), release)
     const folder = tree.pathOf(releasePath(release))
     await table.add(folder, await readManifest(folder))
-    const done = position + 1
-    if (done < added.length && done % RELEASES_OF_A_PART === 0) {
-      const part = partOf(tree.folder)
-      await table.writeParquet(`${part}.next`, releasesOf([...before, ...added.slice(0, done)]), current, files)
-      await files.rename(`${part}.next`, part)
-    }
-    if (added.length > 1) report({ kind: 'progress', stage: 'history', share: done / added.length })
+    if (added.length > 1) report({ kind: 'progress', stage: 'history', share: (position + 1) / added.length })
   }
   if (added.length > 1) report({ kind: 'done', stage: 'history', detail: `${counted(added.length, 'release')} added` })
-}
-
-function releasesOf(standing: readonly ReleaseEntry[]): HistoryReleases {
-  return { releases: standing.map(({ release }) => release), entry: standing.at(-1)?.hash ?? '' }
-}
-
-/** Where the history of the first releases is kept while others are added. */
-function partOf({ stateDir }: PublicFolder): string {
-  return join(stateDir, HISTORY_FILES.parquet)
-}
-
-/** It must not outlast a withdrawal. */
-async function forgetPart(folder: PublicFolder): Promise<void> {
-  const part = partOf(folder)
-  for (const path of [part, `${part}.next`]) if (await isThere(path)) await folder.files.remove(path)
 }
 
 async function withRemedy<Result>(read: () => Promise<Result>): Promise<Result> {

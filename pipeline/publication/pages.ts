@@ -3,7 +3,7 @@ import { hashOf, hashOfCode } from '../base/code.ts'
 import type { Database } from '../base/database.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { withCoded } from '../contract/codings.ts'
-import { API_FILES, COVERAGE_PATH, PAGE_FOLDERS, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
+import { API_FILES, PAGE_FOLDERS } from '../contract/published-paths.ts'
 import { renderRankingsDaily } from '../site/api.ts'
 import type { Bundle } from '../site/bundle.ts'
 import { type KnownFacts, readFacts } from '../site/facts.ts'
@@ -30,7 +30,7 @@ export async function renderChanged(
   database: Database,
 ): Promise<RenderedSite> {
   const { publicDir, stateDir } = tree.folder
-  const source = await sourceOf(tree, known)
+  const source = sourceOf(known)
   const previous = await readRendered(stateDir)
   if (previous?.source === source && (await areStanding(publicDir, previous, Object.keys(previous.pages)))) {
     const [ranking] = (await standingPages(publicDir, previous, [API_FILES.rankings_daily])) ?? []
@@ -71,9 +71,8 @@ async function unchangedPages(
   return new Map(standing.flat())
 }
 
-async function sourceOf(tree: NextTree, { index, dois }: Pick<KnownFacts, 'index' | 'dois'>): Promise<string> {
-  const documents = [await tree.read(COVERAGE_PATH), await tree.read(RESTATEMENTS_PATH)]
-  return hash('sha256', JSON.stringify([hashOfCode(), index, dois, ...documents]))
+function sourceOf({ index, dois, coverage, restatements }: Omit<KnownFacts, 'rows' | 'periods'>): string {
+  return hash('sha256', JSON.stringify([hashOfCode(), index, dois, coverage, restatements]))
 }
 
 /** The published scripts if they were made from the same sources, and otherwise new ones. */

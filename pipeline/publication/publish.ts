@@ -1,291 +1,243 @@
 import { join } from 'node:path'
-import { CHECKSUMS_FILE, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, readTextIfAny } from '../base/files.ts'
 import { toJson } from '../base/json.ts'
 import { isFolder } from '../base/move.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { withCoded } from '../contract/codings.ts'
-import { ruleOf } from '../contract/disclosure.ts'
-import type { EventChain } from '../contract/events.ts'
-import {
-  DATASET_PATH,
-  isErased,
-  type ReleaseEntry,
-  type ReleaseIndex,
-  type ReleaseName,
-  releasePath,
-} from '../contract/manifest.ts'
-import { DOIS_PATH, INDEX_PATH, POINTER_PATH, RESTATEMENTS_PATH } from '../contract/published-paths.ts'
-import { MANIFEST_FILE } from '../contract/release-files.ts'
+import { type ReleaseEntry, type ReleaseIndex, type ReleaseName, releasePath } from '../contract/manifest.ts'
+import { COVERAGE_PATH, DOIS_PATH, INDEX_PATH } from '../contract/published-paths.ts'
 import type { Retention } from '../contract/retention.ts'
-import type { Tombstone } from '../contract/tombstone.ts'
-import type { Chain } from '../release/chain.ts'
+import type { Fact } from '../ledger/fact.ts'
+import { fold, type Published } from '../ledger/fold.ts'
+import { Ledger } from '../ledger/ledger.ts'
 import { doisOf } from '../release/dois.ts'
-import {
-  appendRelease,
-  currentEntry,
-  EMPTY_INDEX,
-  readIndex,
-  standingReleases,
-  unlistedReleases,
-  withStatus,
-} from '../release/index.ts'
-import { readRestatements } from '../release/ledger.ts'
-import { type LoadedRelease, readManifest } from '../release/verify.ts'
+import { currentEntry, readIndex, unlistedReleases } from '../release/index.ts'
+import { readManifest } from '../release/verify.ts'
 import { renderEmbeddingsModels } from '../site/api.ts'
 import { stageCoding } from './codings.ts'
-import { followReleases } from './follow.ts'
 import { followHistory } from './follow-history.ts'
-import { beginNewChain, readNewChain, replaceChain, resumeNewChain } from './new-chain.ts'
+import { replaceChain } from './new-chain.ts'
+import { releaseFact, type Staged, type Withdrawn, withdrawalFact, withEvents } from './next-fact.ts'
 import { NextTree } from './next-tree.ts'
 import { renderChanged } from './pages.ts'
 import { abandonStaging, closeStaging, isSwitching, type PublicFolder, STAGING_FOLDER } from './public-folder.ts'
 import { type Entry, publication } from './publication.ts'
-import { currentDataFiles } from './restore-files.ts'
-import { removeDropped, withDropped } from './retention.ts'
+import { currentDataFiles, placeOfCurrent, resumeStaging } from './restore-files.ts'
+import { removeDropped } from './retention.ts'
+import { removeRevision, stageRevisions } from './revisions.ts'
 import { removeSignatures, stageSignatures } from './signatures.ts'
 import { checkSigning, describeUnusedKeys } from './signing.ts'
-import { stageEvents } from './stage-events.ts'
-import { markWithdrawn, removeWithdrawn, verifyWithdrawn, withTombstone, withTombstones } from './tombstone.ts'
-import { beginWithdrawal, eraseInputs, type PrivacyWithdrawal, resumeWithdrawal } from './withdrawal.ts'
+import { eraseInputs, removeWithdrawn, verifyWithdrawn } from './tombstone.ts'
+
+/** The ledger, from which the public folder follows again, and whether that completed a new chain. */
+export interface Recovered {
+  ledger: Ledger
+  completed: boolean
+}
 
 /**
- * Makes the public folder consistent after a build or withdrawal that stopped at any point. Returns the index, and
- * whether this completed a switch to a new chain.
- *
- * - A release counts once its folder is in place. If the index does not list it, this adds it and updates everything
- *   that follows from it. A folder without checksums is removed.
- * - A withdrawal counts once its tombstone is in place. This updates everything that follows from the other releases,
- *   and removes the files of the withdrawn one.
- * - A privacy withdrawal counts once its replacement is in place, or at once if it has none.
- * - A switch to a new chain is completed if the first release of that chain is in place, and undone otherwise.
+ * Publishes what follows from the ledger, whatever a stopped command left of it. The release of the last fact is whole, in
+ * place or in the staging folder. Throws `BuildError` if ledger and public folder do not belong together.
  */
-export async function recover(
-  folder: PublicFolder,
-  database: Database,
-): Promise<{ index: ReleaseIndex; completed: boolean }> {
-  const { publicDir, files } = folder
-  const keys = await checkSigning(publicDir, folder.signing)
-  for (const message of describeUnusedKeys(keys, folder.signing)) folder.report({ kind: 'notice', message })
-  if (await isSwitching(publicDir)) await removeSignatures(folder)
-  const chain = await readNewChain(publicDir)
-  const tree = chain && (await resumeNewChain(folder, chain))
-  const begun = await resumeWithdrawal(folder)
-  if (tree === undefined && begun === undefined) await closeStaging(publicDir, files)
-  const found =
-    tree && chain
-      ? await grow(folder, join(publicDir, releasePath(chain.release)), EMPTY_INDEX)
-      : await findIndex(folder)
-  const index = begun === undefined ? found : withoutReleases(found, begun)
-  if (begun !== undefined) await eraseInputs(folder, index)
-  await follow(tree ?? new NextTree(folder), index, database)
-  return { index, completed: tree !== undefined }
+export async function recover(folder: PublicFolder, database: Database): Promise<Recovered> {
+  const { publicDir, signing, report } = folder
+  const { ledger, keys, found } = await openChecked(folder)
+  for (const message of describeUnusedKeys(keys, signing)) report({ kind: 'notice', message })
+  await ledger.tidy()
+  const { last } = ledger
+  if (last === undefined || ledger.facts.length === 0) {
+    await closeStaging(publicDir, folder.files)
+    return { ledger, completed: false }
+  }
+  const isNewChain = isOfAnotherChain(found, ledger.now)
+  const wasStopped = await isSwitching(publicDir)
+  if (wasStopped) await removeSignatures(folder)
+  const tree = new NextTree(folder, { isNewChain })
+  await resumeStaging(tree, ledger.now)
+  const changed = await withEvents(tree, ledger.now, { kind: 'keys', at: signing.at })
+  if (changed.events?.length) await ledger.append(changed)
+  await follow(tree, ledger, { facts: ledger.facts, last, now: ledger.now }, database)
+  return { ledger, completed: last.starts_chain === true && (wasStopped || isNewChain) }
 }
 
-/** The index, with what a stopped build or withdrawal put in place but not into the index. */
-async function findIndex(folder: PublicFolder): Promise<ReleaseIndex> {
-  const { publicDir } = folder
-  const index = await readIndex(publicDir)
-  const name = await unlisted(publicDir, index)
-  return markWithdrawn(publicDir, name === undefined ? index : await adopt(folder, name, index))
+/** The ledger for a command that changes nothing. Throws `BuildError` if a stopped command is not completed. */
+export async function openLedger(folder: PublicFolder): Promise<Ledger> {
+  const { ledger, found } = await openChecked(folder)
+  if (toJson(found) === toJson(ledger.now.index) && !(await isSwitching(folder.publicDir))) return ledger
+  throw stopped(folder.publicDir)
 }
 
 /**
- * Returns the current release. Throws `BuildError` if a build or a withdrawal was stopped, because the public folder
- * may then be half old and half new.
+ * The ledger, the keys in force and the published index. Where nothing is published any more, the next release begins a chain.
+ * Throws `BuildError` if the index has a release that the ledger does not know.
+ */
+async function openChecked({ publicDir, dataDir, files, signing }: PublicFolder) {
+  const ledger = await Ledger.open(dataDir, files)
+  const found = await readIndex(publicDir)
+  const known = ledger.entries
+  const unknown = found.releases.find(({ hash }) => !known.has(hash))
+  if (unknown !== undefined) {
+    throw new BuildError(
+      `${join(publicDir, INDEX_PATH)} has release ${unknown.release}, which ${ledger.folder} does not know: restore that ` +
+        'folder from the newest backup; without one, tokenboard build --from-public makes it from what is published',
+    )
+  }
+  const keys = await checkSigning(publicDir, ledger.now.events, signing)
+  if (found.releases.length === 0 && (await placeOfCurrent(publicDir, ledger.now)) === undefined) ledger.startChain()
+  return { ledger, keys, found }
+}
+
+/**
+ * Returns the current release. Throws `BuildError` if a command was stopped, because the public folder may then be half old
+ * and half new.
  */
 export async function verifyComplete(publicDir: string): Promise<ReleaseEntry> {
   const index = await readIndex(publicDir)
   const current = currentEntry(index)
-  const marked = await markWithdrawn(publicDir, index)
-  const isMarked = index.releases.every(({ status }, position) => status === marked.releases[position]?.status)
-  if (current === undefined || !isMarked || (await isFolder(join(publicDir, STAGING_FOLDER)))) {
-    throw new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
-  }
+  if (current === undefined || (await isFolder(join(publicDir, STAGING_FOLDER)))) throw stopped(publicDir)
   for (const entry of index.releases) if (entry.status === 'withdrawn') await verifyWithdrawn(publicDir, entry)
   return current
 }
 
-/**
- * The release that a stopped build put in place but not into the index. There is at most one, it is newer than all
- * others, and `latest.json` does not name it yet. Throws `BuildError` for any other release that is not in the index:
- * it was published, so the index is wrong.
- */
-async function unlisted(publicDir: string, index: ReleaseIndex): Promise<ReleaseName | undefined> {
-  const unknown = await unlistedReleases(publicDir, index)
-  const latest = await readTextIfAny(join(publicDir, POINTER_PATH))
-  const isNext = (name: string) => name > (index.releases.at(-1)?.release ?? '') && !latest?.includes(name)
-  if (unknown.length <= 1 && unknown.every(isNext)) return unknown[0]
-  throw new BuildError(
-    `${join(publicDir, INDEX_PATH)} does not list ${unknown.join(', ')}, found in ${join(publicDir, DATASET_PATH)}; ` +
-      'releases are never removed: restore the index from a backup, or remove by hand what does not belong there',
-  )
+function stopped(publicDir: string): BuildError {
+  return new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
 }
 
-/** Adds a release to the index. If its folder has no checksums, removes the folder and leaves the index as it is. */
-async function adopt(folder: PublicFolder, name: string, index: ReleaseIndex): Promise<ReleaseIndex> {
-  const { publicDir, files } = folder
-  const path = join(publicDir, releasePath(name))
-  // The checksums are written last, before the folder is renamed.
-  if ((await readTextIfAny(join(path, CHECKSUMS_FILE))) === undefined) {
-    await files.remove(path)
-    return index
-  }
-  await verifyChecksums(path, {
-    remedy: `; ${name} was not published yet: remove it, and the next build makes it again`,
-  })
-  return grow(folder, path, index)
-}
-
-async function grow({ saltOf }: PublicFolder, path: string, index: ReleaseIndex): Promise<ReleaseIndex> {
-  const { sha256 } = await hashFile(join(path, MANIFEST_FILE))
-  const manifest = await readManifest(path)
-  const hasRule = ruleOf(manifest.disclosure) !== undefined
-  return appendRelease(index, manifest, sha256, hasRule ? await saltOf(manifest.release) : undefined)
-}
-
-/** A release that is staged and verified, and what was read when it was. */
-export interface Staged {
-  path: string
-  release: ReleaseName
-  loaded: LoadedRelease
+function isOfAnotherChain(found: ReleaseIndex, { index }: Published): boolean {
+  const [first] = found.releases
+  return first !== undefined && first.hash !== index.releases[0]?.hash
 }
 
 /** Publishes a staged and verified release: stages everything that follows from it, then makes one switch to both. */
 export async function publish(
   folder: PublicFolder,
   staged: Staged,
-  { index, replaced, retention }: Chain & { retention: Retention },
+  { ledger, startsChain, retention }: { ledger: Ledger; startsChain: boolean; retention: Retention },
   database: Database,
   signal: AbortSignal,
-): Promise<ReleaseIndex> {
-  const { release } = staged
-  const isNewChain = replaced.length > 0
-  const tree = new NextTree(folder, { isNewChain })
-  tree.adopt(releasePath(release), staged.loaded)
-  const grown = withDropped(await grow(folder, staged.path, index), retention)
-  if (isNewChain) await replaceChain(tree, release, replaced)
-  await follow(tree, grown, database, async () => {
-    signal.throwIfAborted()
-    if (isNewChain) await beginNewChain(folder, grown, replaced)
-  })
-  return grown
+): Promise<void> {
+  if (startsChain) ledger.startChain()
+  const tree = new NextTree(folder, { isNewChain: startsChain })
+  tree.adopt(releasePath(staged.release), staged.loaded)
+  const next = await releaseFact(tree, ledger.now, { staged, retention })
+  await followNext(tree, ledger, next, database, async () => signal.throwIfAborted())
 }
 
 /** Drops what the setting does not keep any more, in a switch of its own. */
 export async function publishDropped(
   folder: PublicFolder,
-  { index, retention }: { index: ReleaseIndex; retention: Retention },
+  { ledger, dropped }: { ledger: Ledger; dropped: readonly ReleaseName[] },
   database: Database,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await follow(new NextTree(folder), withDropped(index, retention), database, async () => signal.throwIfAborted())
+    const begin = async () => signal.throwIfAborted()
+    await followNext(new NextTree(folder), ledger, { kind: 'drop', at: folder.signing.at, dropped }, database, begin)
   } finally {
     await abandonStaging(folder.publicDir, folder.files)
   }
 }
 
-/** Publishes a tombstone and everything that follows from it in one switch. The first rename withdraws the release. */
-export async function publishTombstone(
-  folder: PublicFolder,
-  index: ReleaseIndex,
-  tombstone: Tombstone,
-  database: Database,
-): Promise<void> {
-  await follow(new NextTree(folder), withTombstone(index, tombstone), database)
-}
-
 /**
- * Takes releases out for privacy, and puts a staged and verified release in their place if one is given, in one switch.
- * Calls `begin` before the first rename.
+ * Withdraws releases with everything that follows, and puts a staged and verified release in their place if one is given, in
+ * one switch. Calls `begin` before anything is withdrawn.
  */
 export async function publishWithdrawal(
   folder: PublicFolder,
-  index: ReleaseIndex,
-  { releases, withdrawal, staged }: Pick<PrivacyWithdrawal, 'releases' | 'withdrawal'> & { staged: Staged | undefined },
+  ledger: Ledger,
+  asked: Withdrawn,
   database: Database,
   begin: () => Promise<void>,
-): Promise<ReleaseIndex> {
+): Promise<void> {
   const tree = new NextTree(folder)
-  if (staged !== undefined) tree.adopt(releasePath(staged.release), staged.loaded)
-  const grown = staged === undefined ? index : await grow(folder, staged.path, index)
-  const begun = { releases, withdrawal, replacement: staged === undefined ? null : await identify(staged) }
-  const next = withoutReleases(grown, begun)
-  await follow(tree, next, database, async () => {
+  if (asked.staged !== undefined) tree.adopt(releasePath(asked.staged.release), asked.staged.loaded)
+  await followNext(tree, ledger, await withdrawalFact(tree, ledger, asked, database), database, begin)
+}
+
+/** What is published, and the facts that it follows from. */
+interface Following {
+  facts: readonly Fact[]
+  /** The one that a stopped command may have left. */
+  last: Fact
+  now: Published
+}
+
+async function followNext(
+  tree: NextTree,
+  ledger: Ledger,
+  next: Fact,
+  database: Database,
+  begin: () => Promise<void>,
+): Promise<void> {
+  const following = { facts: [...ledger.facts, next], last: next, now: fold(ledger.now, [next]) }
+  await follow(tree, ledger, following, database, async () => {
     await begin()
-    await beginWithdrawal(folder, begun)
+    await ledger.append(next)
   })
-  return next
 }
 
-async function identify({ path, release }: Staged): Promise<PrivacyWithdrawal['replacement']> {
-  return { release, manifest_sha256: (await hashFile(join(path, MANIFEST_FILE))).sha256 }
-}
-
-function withoutReleases(index: ReleaseIndex, { releases, withdrawal }: PrivacyWithdrawal): ReleaseIndex {
-  return withTombstones(index, releases, { withdrawal, isErased: true })
-}
-
-/** Stages everything that follows from the releases and switches to it. Calls `begin` before the first rename. */
+/** Stages everything that follows from a fact and switches to it. Calls `begin` before the first rename. */
 async function follow(
   tree: NextTree,
-  index: ReleaseIndex,
+  ledger: Ledger,
+  following: Following,
   database: Database,
   begin: () => Promise<void> = async () => {},
 ): Promise<void> {
-  const { notePages, events } = await stage(tree, withStatus(index), database)
-  await removeWithdrawn(tree, index, database)
+  const { last, now } = following
+  const { index, events } = now
+  if (tree.isNewChain) await replaceChain(tree, currentEntry(index)?.release ?? '')
+  await removeEnded(tree, index, ledger)
+  const notePages = await stage(tree, following, database)
+  for (const path of last.removed ?? []) await removeRevision(tree, path)
+  await removeWithdrawn(tree, index)
   await removeDropped(tree, index, database)
-  const noteFiles = events === undefined ? async () => {} : await stageSignatures(tree, index, events)
+  const noteFiles = await stageSignatures(tree, index, events)
   await tree.flush()
   await begin()
   await tree.commit()
   await notePages()
   await noteFiles()
+  if (last.withdrawn?.is_erased === true) await eraseInputs(tree.folder, last.withdrawn.releases)
   await closeStaging(tree.folder.publicDir, tree.folder.files)
 }
 
-/**
- * Stages the entries that differ. Returns the events, and a function that notes which pages exist; call it when they are
- * in place.
- */
+/** Stages the entries that differ. Returns a function that notes which pages exist; call it when they are in place. */
 async function stage(
   tree: NextTree,
-  index: ReleaseIndex,
+  { facts, last, now }: Following,
   database: Database,
-): Promise<{ notePages: () => Promise<void>; events: EventChain | undefined }> {
+): Promise<() => Promise<void>> {
+  const { index, coverage, events, restatements } = now
   const current = currentEntry(index)
-  if (current === undefined) return { notePages: async () => {}, events: undefined }
-  const path = tree.pathOf(releasePath(current.release))
-  const manifest = await readManifest(path)
+  if (current === undefined || coverage === undefined) throw new Error('what is published has a current release')
+  const manifest = await readManifest(tree.pathOf(releasePath(current.release)))
   await currentDataFiles(tree, manifest, database)
-  await eraseRestatements(tree, index)
-  const coverage = await followReleases(tree, standingReleases(index), database)
-  if (coverage === undefined) throw new Error('there is no coverage of the releases')
-  const restatements = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
+  if ((await tree.read(COVERAGE_PATH)) !== toJson(coverage))
+    await stageRevisions(tree, { facts, last }, { index, coverage }, database)
   await followHistory(tree, index, manifest, database)
   const dois = await doisOf(tree.folder.dataDir, index)
   if (dois === undefined) for (const each of withCoded(DOIS_PATH)) await tree.remove(each)
-  const events = await stageEvents(tree, index)
   const known = { manifest, index, coverage, restatements: restatements.restatements, dois }
   const { pages, ranking, note } = await renderChanged(tree, known, database)
   const api = [ranking, await renderEmbeddingsModels(tree.folder.dataDir)]
   const manifests = new Map([[current.release, manifest]])
   const entries = publication({ index, manifests, coverage, restatements, api, pages, dois, events })
   await sideBySide(entries, (entry) => stageEntry(tree, entry), SMALL_FILES_AT_ONCE)
-  return { notePages: note, events }
+  return note
 }
 
-/** Removes what releases that were taken out for privacy restated: it has the numbers of dates. */
-async function eraseRestatements(tree: NextTree, { releases }: ReleaseIndex): Promise<void> {
-  const erased = new Set(releases.filter(isErased).map(({ release }) => release))
-  if (erased.size === 0) return
-  const { restatements, ...rest } = await readRestatements(tree.rootOf(RESTATEMENTS_PATH))
-  const kept = restatements.filter(({ release }) => !erased.has(release))
-  if (kept.length < restatements.length) await tree.replace(RESTATEMENTS_PATH, toJson({ ...rest, restatements: kept }))
+/** Removes releases of chains that ended. Throws `BuildError` for a folder that no fact tells of. */
+async function removeEnded(tree: NextTree, index: ReleaseIndex, ledger: Ledger): Promise<void> {
+  const { publicDir } = tree.folder
+  const ended = new Set(ledger.entries.values())
+  for (const name of await unlistedReleases(publicDir, index)) {
+    if (!ended.has(name)) {
+      throw new BuildError(`${join(publicDir, releasePath(name))} belongs to no release: remove it by hand`)
+    }
+    await tree.remove(releasePath(name), 'leftovers')
+  }
 }
 
 async function stageEntry(tree: NextTree, { path, text, target }: Entry): Promise<void> {

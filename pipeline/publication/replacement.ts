@@ -6,7 +6,6 @@ import {
   type DateRange,
   type Manifest,
   type ManifestDraft,
-  type ReleaseIndex,
   type ReleaseName,
   releasePath,
 } from '../contract/manifest.ts'
@@ -21,21 +20,19 @@ import { modelFacts } from '../dataset/model-facts.ts'
 import { readModels } from '../dataset/models-file.ts'
 import { hasOldCounts, toRanges } from '../dataset/old-counts.ts'
 import { restorePeriods } from '../dataset/rank.ts'
+import type { Published } from '../ledger/fold.ts'
 import type { ModelNames } from '../raw/registry.ts'
 import { heldSince, readDisclosure, toPeriods } from '../release/disclosure-file.ts'
 import { describeChanges } from '../release/draft-changes.ts'
-import { readCoverage } from '../release/ledger.ts'
 import { draftManifest, stageRelease } from '../release/stage.ts'
 import { loadRelease, verifyRelease } from '../release/verify.ts'
 import { releasePage } from '../site/release-page.ts'
 import { isBetween } from './dates-told.ts'
+import type { Staged } from './next-fact.ts'
 import { openStaging, type PublicFolder } from './public-folder.ts'
-import type { Staged } from './publish.ts'
 import { releaseTexts } from './release-texts.ts'
 
-export interface Replaced {
-  /** As it will be: releases that are withdrawn are marked. */
-  index: ReleaseIndex
+interface Replaced {
   /** The current release, of whose rows those on other dates stay. */
   current: ReleaseName
   /** The newest release that stays, which the replacement follows. */
@@ -47,8 +44,13 @@ export interface Replaced {
  * Makes a release of published rows alone, in the staging folder: those of the current release without some dates. It has
  * no raw files, so it says nothing of records and inputs. Throws `BuildError` if no row is left.
  */
-export async function stageReplacement(folder: PublicFolder, replaced: Replaced, database: Database): Promise<Staged> {
-  const { index, dates } = replaced
+export async function stageReplacement(
+  folder: PublicFolder,
+  { index, coverage }: Published,
+  replaced: Replaced,
+  database: Database,
+): Promise<Staged> {
+  const { dates } = replaced
   const placeOf = (release: ReleaseName) => join(folder.publicDir, releasePath(release))
   const from = placeOf(replaced.current)
   const current = await loadRelease(database, from)
@@ -64,7 +66,7 @@ export async function stageReplacement(folder: PublicFolder, replaced: Replaced,
   const changed = describeChanges(
     {
       ...{ index, current: previous?.manifest, facts, explanation: UNEXPLAINED },
-      isFirst: firstDates(await readCoverage(folder.publicDir), draft),
+      isFirst: firstDates(coverage, draft),
     },
     tableChanges(previous, { rows, periods }),
   )

@@ -1,13 +1,16 @@
 import { dirname, join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
-import { hashFile, namesIn } from '../base/files.ts'
+import { hashFile, isThere, namesIn } from '../base/files.ts'
 import { type Manifest, releasePath } from '../contract/manifest.ts'
 import { HISTORY_PATHS } from '../contract/published-paths.ts'
-import { type DataFile, dataFiles } from '../contract/release-files.ts'
+import { type DataFile, dataFiles, MANIFEST_FILE } from '../contract/release-files.ts'
 import { tablesIn } from '../contract/tables.ts'
+import type { Published } from '../ledger/fold.ts'
+import { currentEntry } from '../release/index.ts'
 import { readTables, writeTable } from '../release/remake.ts'
 import type { NextTree } from './next-tree.ts'
+import { asideFolder, periodsFolder, removedFolder, stagingRoot } from './public-folder.ts'
 
 /**
  * If the release that becomes current was dropped, because a withdrawal makes it current again, stages its data files from the published history. Throws `BuildError` if that does not give the same bytes.
@@ -26,6 +29,38 @@ export async function currentDataFiles(tree: NextTree, manifest: Manifest, datab
     const made = await writeTable(database, staging, { table, manifest, rows }, tree.folder.files)
     for (const name of made) await verifySame(staging, name, manifest)
   }
+}
+
+/** Where the folder of the current release is: in place, or in the staging folder that a stopped command left. */
+export async function placeOfCurrent(
+  publicDir: string,
+  { index }: Published,
+): Promise<{ path: string; isStaged: boolean } | undefined> {
+  const current = currentEntry(index)
+  if (current === undefined) return undefined
+  const path = releasePath(current.release)
+  for (const root of [publicDir, stagingRoot(publicDir, 'release')]) {
+    const manifest = join(root, path, MANIFEST_FILE)
+    if (!(await isThere(manifest)) || (await hashFile(manifest)).sha256 !== current.manifest_sha256) continue
+    return { path, isStaged: root !== publicDir }
+  }
+  return undefined
+}
+
+/** Has a tree find the current release, and removes all else from the staging folder. Throws `BuildError` if it is nowhere. */
+export async function resumeStaging(tree: NextTree, published: Published): Promise<void> {
+  const { publicDir, files } = tree.folder
+  const found = await placeOfCurrent(publicDir, published)
+  if (found === undefined) {
+    const path = join(publicDir, releasePath(currentEntry(published.index)?.release ?? ''))
+    throw new BuildError(`${path} is missing or was changed; restore it from a copy or a backup`)
+  }
+  if (found.isStaged) tree.adopt(found.path)
+  else tree.keep(found.path)
+  const steps = dirname(stagingRoot(publicDir, 'release'))
+  const left = (await namesIn(steps)).filter((step) => step !== 'release' || !found.isStaged)
+  const others = [asideFolder(publicDir), removedFolder(publicDir), periodsFolder(publicDir)]
+  for (const path of [...others, ...left.map((step) => join(steps, step))]) await files.remove(path)
 }
 
 async function verifySame(staging: string, name: DataFile, { release, files, generator }: Manifest): Promise<void> {

@@ -6,12 +6,12 @@ import { BuildError, CliError, reasonOf } from '../base/errors.ts'
 import { isInside, readTextIfAny } from '../base/files.ts'
 import { jsonIfAny } from '../base/json.ts'
 import { fingerprintOf, publicLine, readKey } from '../base/sshsig.ts'
-import { type DatasetEvent, type KeyRole, PublicKey } from '../contract/events.ts'
+import { type DatasetEvent, type EventChain, type KeyRole, PublicKey } from '../contract/events.ts'
 import { EVENTS_PATH, SIGNED_SITE } from '../contract/published-paths.ts'
 import type { Timestamp } from '../contract/ranking.ts'
 import { SignedSite } from '../contract/site.ts'
 import { KEY_LOST, UNSIGNED } from '../dataset/checks.ts'
-import { type EventDraft, type KeysInForce, keysInForce, keysWith, NO_EVENTS, readEvents } from '../release/events.ts'
+import { type EventDraft, type KeysInForce, keysInForce, keysWith } from '../release/events.ts'
 import { isSwitching } from './public-folder.ts'
 
 /** How many days a signature lasts by default. */
@@ -97,8 +97,11 @@ function parseKey(text: string, path: string): KeyObject {
  * The keys in force. Throws `BuildError` if the folder was signed and this command cannot sign it, or not with a key that
  * may. Call it before anything changes.
  */
-export async function checkSigning(publicDir: string, { key, rotateWith, accepted }: Signing): Promise<KeysInForce> {
-  const { events } = (await readEvents(publicDir)) ?? NO_EVENTS
+export async function checkSigning(
+  publicDir: string,
+  { events }: EventChain,
+  { key, rotateWith, accepted }: Signing,
+): Promise<KeysInForce> {
   if (!(await isSwitching(publicDir))) await checkEventsKept(publicDir, events)
   const keys = keysInForce(events, EVENTS_PATH)
   const { roles, isSigned } = keys

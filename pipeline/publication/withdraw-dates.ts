@@ -17,6 +17,7 @@ import {
 import { toTimestamp } from '../contract/ranking.ts'
 import { addDays, daysBetween, UtcDate } from '../contract/utc-date.ts'
 import { describeRange } from '../dataset/old-counts.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import { openForWithdrawal } from '../release/disclosure-control.ts'
 import { currentEntry, readIndex, standingEntries, standingReleases } from '../release/index.ts'
 import { readRestatements } from '../release/ledger.ts'
@@ -28,8 +29,7 @@ import { closeStaging, openFolder, type PublicFolder } from './public-folder.ts'
 import { publishWithdrawal, recover } from './publish.ts'
 import { stageReplacement } from './replacement.ts'
 import { openSigning } from './signing.ts'
-import { markWithdrawn, withTombstones } from './tombstone.ts'
-import { eraseInputs } from './withdrawal.ts'
+import { eraseInputs } from './tombstone.ts'
 
 export interface WithdrawDatesOptions {
   /** A date, or two with `..` between them. */
@@ -72,23 +72,25 @@ export async function withdrawDates(
   // Check before the workspace is made, so that a typo leaves no folders.
   checkKnown(dates, found)
   const asked = { dates, republish, at: toTimestamp(config.asOf ?? effects.now()) }
-  if (dryRun) return tryOut(config, asked, await markWithdrawn(publicDir, found), effects)
+  if (dryRun) return tryOut(config, asked, found, effects)
   const signing = await openSigning(config, { at: asked.at, signal: effects.signal })
   return withWorkspace(config, effects, async (workspace) => {
     const { database, reach, secret } = workspace
     const { files } = effects
     await database.confine(reach)
     const folder = openFolder(workspace, config, effects, signing)
-    const { index } = await recover(folder, database)
+    const { ledger } = await recover(folder, database)
+    const { index } = ledger.now
     const planned = await plan(publicDir, index, asked, database)
     const path = PublishedDates.pathIn(config.dataDir, await isSynthetic(publicDir, index))
-    const ledger = await openForWithdrawal(path, secret, index)
+    const published = await openForWithdrawal(path, secret, index)
     const isNeeded = planned.releases.length > 0
-    const next = isNeeded ? await takeOut({ folder, ledger, index }, planned, database, effects) : index
-    await eraseInputs(folder, next)
-    if (republish) await letBack(ledger, dates, folder)
-    else if (!isNeeded) await leaveOut(ledger, planned, { index, files })
-    return summarize(isNeeded ? 'withdrawn' : 'unchanged', planned, currentEntry(next)?.release)
+    if (isNeeded) await takeOut({ folder, ledger, published }, planned, database, effects)
+    const erased = ledger.now.index.releases.filter(isErased).map(({ release }) => release)
+    await eraseInputs(folder, erased)
+    if (republish) await letBack(published, dates, folder)
+    else if (!isNeeded) await leaveOut(published, planned, { index, files })
+    return summarize(isNeeded ? 'withdrawn' : 'unchanged', planned, currentEntry(ledger.now.index)?.release)
   })
 }
 
@@ -231,33 +233,32 @@ async function isSynthetic(publicDir: string, index: ReleaseIndex): Promise<bool
 
 interface Held {
   folder: PublicFolder
-  ledger: PublishedDates
-  index: ReleaseIndex
+  ledger: Ledger
+  published: PublishedDates
 }
 
 /** Stages all that follows, lists the dates as withdrawn, and switches. */
 async function takeOut(
-  { folder, ledger, index }: Held,
+  { folder, ledger, published }: Held,
   planned: Plan,
   database: Database,
   { signal, report, files }: Effects,
-): Promise<ReleaseIndex> {
+): Promise<void> {
+  const { index } = ledger.now
   const { dates, releases, replaced, previous, at } = planned
   const withdrawal = { withdrawn_at: at, reason: PRIVACY }
   report({ kind: 'stage', stage: 'withdraw' })
   let hasBegun = false
   try {
-    const marked = withTombstones(index, releases, { withdrawal, isErased: true })
     const staged =
-      replaced && (await stageReplacement(folder, { index: marked, current: replaced, previous, dates }, database))
-    const taken = { releases: [...releases], withdrawal, staged: staged || undefined }
-    const next = await publishWithdrawal(folder, index, taken, database, async () => {
+      replaced && (await stageReplacement(folder, ledger.now, { current: replaced, previous, dates }, database))
+    const taken = { releases, withdrawal, isErased: true, staged: staged || undefined }
+    await publishWithdrawal(folder, ledger, taken, database, async () => {
       signal.throwIfAborted()
       hasBegun = true
-      await leaveOut(ledger, planned, { index, files })
+      await leaveOut(published, planned, { index, files })
     })
     report({ kind: 'done', stage: 'withdraw', detail: `${describeRange(dates)}, and all that followed from it` })
-    return next
   } catch (error) {
     if (!hasBegun) {
       await closeStaging(folder.publicDir, files)

@@ -2,18 +2,16 @@ import { join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError, reasonOf } from '../base/errors.ts'
-import { isThere } from '../base/files.ts'
 import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
-import { TOMBSTONE_FILE, tombstoneOf } from '../contract/tombstone.ts'
+import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { withWorkspace } from '../rollup/workspace.ts'
 import { readNote } from './note.ts'
-import { closeStaging, openFolder, type PublicFolder } from './public-folder.ts'
-import { publishTombstone, recover } from './publish.ts'
+import { closeStaging, openFolder } from './public-folder.ts'
+import { publishWithdrawal, recover } from './publish.ts'
 import { openSigning } from './signing.ts'
-import { markWithdrawn } from './tombstone.ts'
 
 export interface WithdrawOptions {
   release: string
@@ -50,8 +48,7 @@ export async function withdraw(
   }
   const publicDir = resolve(config.publicDir)
   if (dryRun) {
-    const index = await markWithdrawn(publicDir, await readIndex(publicDir))
-    return { outcome: 'would_withdraw', ...(await plan(index, asked, publicDir)) }
+    return { outcome: 'would_withdraw', ...(await plan(await readIndex(publicDir), asked, publicDir)) }
   }
   // Check before the workspace is made, so that a typo leaves no folders.
   findEntry(await readIndex(publicDir), asked.release)
@@ -61,36 +58,33 @@ export async function withdraw(
     const { database, reach } = workspace
     await database.confine(reach)
     const folder = openFolder(workspace, config, effects, signing)
-    const { index } = await recover(folder, database)
-    const planned = await plan(index, asked, publicDir)
+    const { ledger } = await recover(folder, database)
+    const planned = await plan(ledger.now.index, asked, publicDir)
     signal.throwIfAborted()
     report({ kind: 'stage', stage: 'withdraw' })
-    const tombstone = tombstoneOf(findEntry(index, asked.release), planned)
-    await explainingFailure(() => publishTombstone(folder, index, tombstone, database), planned, folder, signal)
+    const withdrawal = { withdrawn_at: planned.withdrawn_at, reason: planned.reason }
+    let hasBegun = false
+    try {
+      const withdrawn = { releases: [asked.release], withdrawal, isErased: false }
+      await publishWithdrawal(folder, ledger, withdrawn, database, async () => {
+        hasBegun = true
+      })
+    } catch (error) {
+      if (!hasBegun) {
+        await closeStaging(publicDir, effects.files)
+        throw error
+      }
+      const why = signal.aborted ? 'stopped' : reasonOf(error)
+      throw new BuildError(
+        `${release} is withdrawn, but not all that follows is done: ${why}; make build completes it`,
+        {
+          cause: error,
+        },
+      )
+    }
     report({ kind: 'done', stage: 'withdraw', detail: `${release}, and all that followed from it` })
     return { outcome: 'withdrawn', ...planned }
   })
-}
-
-/** With the tombstone in place the release is withdrawn, even if the rest fails; the error must say so. */
-async function explainingFailure(
-  work: () => Promise<void>,
-  { release, path }: Plan,
-  { publicDir, files }: PublicFolder,
-  signal: AbortSignal,
-): Promise<void> {
-  try {
-    await work()
-  } catch (error) {
-    if (!(await isThere(path))) {
-      await closeStaging(publicDir, files)
-      throw error
-    }
-    const why = signal.aborted ? 'stopped' : reasonOf(error)
-    throw new BuildError(`${release} is withdrawn, but not all that follows is done: ${why}; make build completes it`, {
-      cause: error,
-    })
-  }
 }
 
 interface Asked {

@@ -67,13 +67,5 @@ SELECT
   ) AS hash
 FROM read_parquet($path, hive_partitioning = false)
 
--- name: read_csv
--- All rows after the first $after in one text, in the order of the file.
-SELECT to_json(coalesce(list([date, model_permaslug, total_tokens]), [])) AS rows
-FROM (
-  FROM published_csv($path, {date: 'VARCHAR', model_permaslug: 'VARCHAR', total_tokens: 'VARCHAR'})
-  OFFSET $after
-)
-
 -- name: parquet_keys
 SELECT decode(key) AS key, decode(value) AS value FROM parquet_kv_metadata($path) ORDER BY key

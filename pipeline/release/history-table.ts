@@ -106,7 +106,6 @@ export class HistoryTable {
     if (found.length === 3 && new Set(found.map(({ rows, hashes }) => `${rows} ${hashes}`)).size === 1) return
     throw new BuildError(`${parquet} and ${csv} were not written as they should be; run the command again`)
   }
-
   async writeParquet(path: string, releases: HistoryReleases, current: Manifest, files: Files): Promise<void> {
     const metadata = historyKeys(releases, current)
     await this.#database.run('history-table/write_parquet', { path, metadata })

@@ -16,6 +16,7 @@ import {
   type ReleaseEntry,
   ReleaseIndex,
   type ReleaseName,
+  type Withdrawal,
 } from '../contract/manifest.ts'
 import { INDEX_FILE } from '../contract/published-paths.ts'
 import { toTimestamp } from '../contract/ranking.ts'
@@ -95,6 +96,12 @@ export function standingEntries(index: ReleaseIndex): ReleaseEntry[] {
 /** The releases that were not withdrawn, oldest first. */
 export function standingReleases(index: ReleaseIndex): ReleaseName[] {
   return standingEntries(index).map(({ release }) => release)
+}
+
+/** An entry of a release that was withdrawn. If it is erased, it loses salt and hashes. */
+export function withdrawnEntry(entry: ReleaseEntry, withdrawal: Withdrawal, isErased: boolean): ReleaseEntry {
+  const { content_hash: _rows, manifest_sha256: _manifest, tables: _tables, salt: _salt, ...rest } = entry
+  return { ...(isErased ? rest : entry), status: 'withdrawn', withdrawal }
 }
 
 /** An entry that may have no status yet. */

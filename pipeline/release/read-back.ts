@@ -9,8 +9,8 @@ import { contentHash } from '../base/text.ts'
 import { canonicalCsvHeader } from '../contract/canonical-csv.ts'
 import type { ContentHash, ReleaseName } from '../contract/manifest.ts'
 import { HISTORY_FILES } from '../contract/published-paths.ts'
-import { RankingResponse, RankingRow } from '../contract/ranking.ts'
-import { type DataFormat, dataFile } from '../contract/release-files.ts'
+import type { RankingRow } from '../contract/ranking.ts'
+import { dataFile } from '../contract/release-files.ts'
 import type { RowOf, Table } from '../contract/tables.ts'
 import { readRows } from '../dataset/read-rows.ts'
 
@@ -70,41 +70,6 @@ function fromHistory<Result>(database: Database, path: string, read: () => Promi
     await checkTypes(database, path, PERIODS, { statement: 'history-table/columns', parameters: { path } })
     return read()
   })
-}
-
-/** Reads the daily rows of a release from a text file, with other code than wrote them. Throws `BuildError`. */
-export function readDays(
-  database: Database,
-  folder: string,
-  format: Exclude<DataFormat, 'parquet'>,
-): Promise<RankingRow[]> {
-  const path = join(folder, dataFile('daily', format))
-  return naming(path, format, () => readTextRows(database, path, format))
-}
-
-/** Reads the daily rows after the first ones from a CSV file. Throws `BuildError`. */
-export function readCsv(database: Database, path: string, after = 0): Promise<RankingRow[]> {
-  return naming(path, 'csv', () => readRows(database, 'data-files/read_csv', { path, after }))
-}
-
-async function readTextRows(
-  database: Database,
-  path: string,
-  format: Exclude<DataFormat, 'parquet'>,
-): Promise<RankingRow[]> {
-  switch (format) {
-    case 'csv':
-    case 'csv.gz':
-      return readCsv(database, path)
-    case 'json.gz':
-      return RankingResponse.parse(JSON.parse((await readText(path)).toString())).data
-    case 'ndjson.gz':
-      return (await readText(path))
-        .toString()
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => RankingRow.parse(JSON.parse(line)))
-  }
 }
 
 export interface HashedRows {

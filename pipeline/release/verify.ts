@@ -1,23 +1,22 @@
 import { join } from 'node:path'
 import { type ListedFile, verifyChecksums } from '../base/checksums.ts'
 import type { Database } from '../base/database.ts'
-import { BuildError } from '../base/errors.ts'
+import { BuildError, naming } from '../base/errors.ts'
 import { isThere, readTextIfAny } from '../base/files.ts'
 import { parseJson } from '../base/json.ts'
 import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
 import { Manifest, type ReleaseEntry } from '../contract/manifest.ts'
 import type { RankingRow } from '../contract/ranking.ts'
-import { dataFile, dataFiles, isDataFile, MANIFEST_FILE, MODELS_FILE } from '../contract/release-files.ts'
+import { dataFile, isDataFile, MANIFEST_FILE, MODELS_FILE } from '../contract/release-files.ts'
 import { type PeriodRows, type RowOf, type Table, type TableRow, tableFacts } from '../contract/tables.ts'
 import type { TableRows } from '../dataset/change-log.ts'
 import { verifyModels } from '../dataset/models-file.ts'
 import { verifyDisclosure } from './disclosure-file.ts'
 import { verifyDocuments, verifyParquetKeys } from './documents/verify.ts'
 import { isEntryOf } from './index.ts'
-import { type NewDays, type PreviousRelease, readNewDays } from './new-days.ts'
 import { verifyProvenance } from './provenance.ts'
-import { type HashedRows, hashParquet, historyBeside, readBack, readDays, readHistory, readText } from './read-back.ts'
+import { type HashedRows, hashParquet, historyBeside, readBack, readHistory, readText } from './read-back.ts'
 import { draftManifest, metaOf, rowsAsText } from './stage.ts'
 
 /** A release that was read back from disk. */
@@ -34,8 +33,6 @@ interface VerifiedRelease extends LoadedRelease {
 
 export interface VerifyOptions {
   isDropped?: boolean | undefined
-  /** Rows that this release has in the same bytes are not read again from its text files. */
-  previous?: PreviousRelease | undefined
   /** The rows that the release was made from. It must have these, so they are not read from its Parquet files. */
   made?: TableRows
 }
@@ -66,13 +63,13 @@ export async function readPeriods(
 export async function verifyRelease(
   database: Database,
   folder: string,
-  { isDropped = false, previous, made }: VerifyOptions = {},
+  { isDropped = false, made }: VerifyOptions = {},
 ): Promise<VerifiedRelease> {
   const manifest = await readManifest(folder)
   const found = await verifyChecksums(folder, { mayLack: isDropped ? isDataFile : undefined })
   verifyListed(folder, manifest, { found, isDropped })
   const verifyTable = isDropped ? verifyDropped : verifyRows
-  const rows = await verifyTable(database, folder, { manifest, table: 'daily', previous, made: made?.rows })
+  const rows = await verifyTable(database, folder, { manifest, table: 'daily', made: made?.rows })
   const periods = manifest.tables && {
     weekly: await verifyTable(database, folder, { manifest, table: 'weekly', made: made?.periods?.weekly }),
     monthly: await verifyTable(database, folder, { manifest, table: 'monthly', made: made?.periods?.monthly }),
@@ -107,51 +104,25 @@ function verifyListed(
 interface TableToVerify<T extends Table> {
   manifest: Manifest
   table: T
-  previous?: PreviousRelease | undefined
   made?: readonly RowOf<T>[] | undefined
 }
 
-/** Every format must hold the rows of the table's content hash and no other byte. Days are read back from each. */
+/** The Parquet file must hold the rows of the table's content hash, and each other format the bytes that follow from them. */
 async function verifyRows<T extends Table>(
   database: Database,
   folder: string,
-  { manifest, table, previous, made }: TableToVerify<T>,
+  { manifest, table, made }: TableToVerify<T>,
 ): Promise<readonly RowOf<T>[]> {
   const parquet = join(folder, dataFile(table, 'parquet'))
   const rows = made ?? (await readBack(database, folder, table))
   if (made !== undefined) verifyFound(parquet, table, await hashParquet(database, parquet, table), manifest)
   verifyHash(parquet, table, rows, manifest)
-  for (const { path, format } of dataFiles(table)) {
-    // The texts of all tables have one writer, so its bytes prove those of weeks and months.
-    if (table !== 'daily' || format === 'parquet') continue
-    // The text of the CSV file, which is read.
-    if (format === 'csv.gz' && previous !== undefined) continue
-    const added = format !== 'csv.gz' && previous && (await readNewDays(database, folder, { format, previous }))
-    if (added) verifyEnd(join(folder, path), added, rows)
-    else {
-      const found = await readDays(database, folder, format)
-      if (!areEqual(found, rows)) verifyHash(join(folder, path), table, found, manifest)
-    }
-  }
-  for (const [path, text] of rowsAsText(table, rows, metaOf(manifest))) {
-    if ((await readText(join(folder, path))).equals(text)) continue
-    throw new BuildError(`${join(folder, path)} does not hold the rows in the form in which they are published`)
+  for (const [name, text] of rowsAsText(table, rows, metaOf(manifest))) {
+    const path = join(folder, name)
+    if ((await naming(path, 'text', () => readText(path))).equals(text)) continue
+    throw new BuildError(`${path} does not hold the rows in the form in which they are published`)
   }
   return rows
-}
-
-/** The last rows of a file must be those of the table. */
-function verifyEnd(path: string, { after, rows: read }: NewDays, rows: readonly TableRow[]): void {
-  if (areEqual(read, rows.slice(after))) return
-  throw new BuildError(`${path} ends with other rows than the Parquet file`)
-}
-
-function areEqual(rows: readonly TableRow[], others: readonly TableRow[]): boolean {
-  const isOther = ({ date, model_permaslug, total_tokens }: TableRow, position: number) => {
-    const other = others[position]
-    return date !== other?.date || model_permaslug !== other.model_permaslug || total_tokens !== other.total_tokens
-  }
-  return rows.length === others.length && !rows.some(isOther)
 }
 
 /** The history beside the releases must hold the rows of the table's content hash. */

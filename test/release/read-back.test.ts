@@ -1,15 +1,14 @@
 /** Rows come from DuckDB as texts of many rows: what is read is what was written, in its order, whatever models are called. */
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import type { Database } from '../../pipeline/base/database.ts'
-import { contentHash, writeCsv } from '../../pipeline/base/text.ts'
+import { contentHash } from '../../pipeline/base/text.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import type { PeriodRows } from '../../pipeline/contract/tables.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
 import { restorePeriods } from '../../pipeline/dataset/rank.ts'
 import { readRows } from '../../pipeline/dataset/read-rows.ts'
-import { hashesInHistory, readDays, readHistory, readParquet } from '../../pipeline/release/read-back.ts'
+import { hashesInHistory, readHistory, readParquet } from '../../pipeline/release/read-back.ts'
 import { memoryDatabase } from '../support/database.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
@@ -74,13 +73,6 @@ it('of a Parquet file of weeks, and of the table that it is written from', async
   expect(await readParquet(database, path, 'weekly')).toEqual(PERIODS.weekly)
   expect(await readRows(database, 'rank/period_rows', { grain: 'month' })).toEqual(PERIODS.monthly)
   await expect(readParquet(database, path)).rejects.toThrow(/has the columns .*"days":"INTEGER".* instead of/)
-})
-
-it('of a CSV file', async () => {
-  await writeFile(join(folder, 'rankings-daily.csv'), writeCsv(ROWS))
-  expect(await readDays(database, folder, 'csv')).toEqual(ROWS)
-  await writeFile(join(folder, 'rankings-daily.csv'), writeCsv([]))
-  expect(await readDays(database, folder, 'csv')).toEqual([])
 })
 
 it('of a history, whose hash is that of canonical CSV', async () => {

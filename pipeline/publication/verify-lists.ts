@@ -1,20 +1,12 @@
 import { join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
-import type {
-  Coverage,
-  CoverageDay,
-  CoverageMonth,
-  CoveredPeriod,
-  Published,
-  Restatement,
-  Restatements,
-} from '../contract/ledger.ts'
+import type { Coverage, Restatement, Restatements } from '../contract/ledger.ts'
 import type { ReleaseIndex } from '../contract/manifest.ts'
 import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts'
-import { PERIOD_TABLES } from '../contract/tables.ts'
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { missingReason, type ReleaseFacts } from '../dataset/coverage.ts'
 import { type RestatingFacts, toRestatement } from '../dataset/restatements.ts'
+import { type Covered, LISTS, nameOf } from '../ledger/fact.ts'
 
 export interface ExpectedRestatement {
   manifest: RestatingFacts
@@ -31,58 +23,52 @@ interface Expected {
 }
 
 /** Throws `BuildError`. Withdrawals leave only index entries, so revision numbers may not be countable again. */
-export function verifyLedger(
+export function verifyLists(
   dataset: string,
   index: ReleaseIndex,
-  { coverage, restatements }: { coverage: Coverage; restatements: Restatements },
+  found: { coverage: Coverage; restatements: Restatements },
   expected: Expected,
 ): void {
   const hasGaps = index.releases.some(({ status }) => status === 'withdrawn')
-  verifyCoverage(join(dataset, COVERAGE_FILE), index, { found: coverage, expected, hasGaps })
-  verifyRestatements(join(dataset, RESTATEMENTS_FILE), index, restatements, expected.restatements, hasGaps)
+  const path = join(dataset, COVERAGE_FILE)
+  verifyCoverage(path, found.coverage, expected, hasGaps)
+  verifySpan(path, found.coverage, index)
+  verifyRestatements(join(dataset, RESTATEMENTS_FILE), index, found.restatements, expected.restatements, hasGaps)
 }
 
 function verifyCoverage(
   path: string,
-  index: ReleaseIndex,
-  {
-    found,
-    expected: { coverage: expected, manifest },
-    hasGaps,
-  }: { found: Coverage; expected: Expected; hasGaps: boolean },
+  found: Coverage,
+  { coverage: expected, manifest }: Expected,
+  hasGaps: boolean,
 ): void {
+  const textOf = (entry: Covered) => JSON.stringify(hasGaps ? { ...entry, ...UNKNOWN } : entry)
+  for (const list of LISTS) {
+    const right = new Map((expected[list] ?? []).map((entry: Covered) => [nameOf(entry), textOf(entry)]))
+    for (const entry of found[list] ?? []) {
+      const name = nameOf(entry)
+      // A withdrawn release may have had dates and months that no other release has.
+      const isOfGap = hasGaps && 'revision' in entry && !right.has(name)
+      const facts = isOfGap ? textOf({ ...entry, ...NOTHING, ...('date' in entry && MISSING) }) : right.get(name)
+      right.delete(name)
+      if (textOf(entry) !== facts) {
+        throw new BuildError(`${path} says of ${name} ${textOf(entry)}, but the releases say ${facts ?? 'nothing'}`)
+      }
+      if (!('reason' in entry) || entry.reason === missingReason(entry, manifest)) continue
+      throw new BuildError(`${path} gives the wrong reason for ${name}`)
+    }
+    for (const [name, facts] of right)
+      throw new BuildError(`${path} says nothing of ${name}, but the releases say ${facts}`)
+  }
   const headOf = ({ start_date: _start, days: _days, months: _months, weekly: _w, monthly: _m, ...head }: Coverage) =>
     JSON.stringify(head)
-  const factsOf = hasGaps ? factsWithoutRevision : JSON.stringify
-  const own = new Map(namedOf(expected).map(([name, each]) => [name, factsOf(each)]))
-  for (const [name, each] of namedOf(found)) {
-    // A withdrawn release may have had dates and months that no other release has.
-    const none = 'date' in each ? { ...NOTHING, status: 'missing' as const, old_counts: undefined } : NOTHING
-    const right = own.get(name) ?? (hasGaps ? factsOf({ ...each, ...none }) : 'nothing')
-    own.delete(name)
-    const facts = factsOf(each)
-    if (facts !== right) throw new BuildError(`${path} says of ${name} ${facts}, but the releases say ${right}`)
-    if (!('date' in each) || each.reason === missingReason(each, manifest)) continue
-    throw new BuildError(`${path} gives the wrong reason for ${name}`)
-  }
-  for (const [name, facts] of own)
-    throw new BuildError(`${path} says nothing of ${name}, but the releases say ${facts}`)
-  verifySpan(path, found, index)
-  verifyRankedPeriods(path, { found, expected, hasGaps })
   if (headOf(found) !== headOf(expected)) throw new BuildError(`${path} is not of release ${expected.release}`)
 }
 
-/** The weeks and months of the current release. A withdrawn release may have had some of them first. */
-function verifyRankedPeriods(
-  path: string,
-  { found, expected, hasGaps }: { found: Coverage; expected: Coverage; hasGaps: boolean },
-): void {
-  const factsOf = ({ release, ...facts }: CoveredPeriod) => JSON.stringify(hasGaps ? facts : { ...facts, release })
-  for (const table of PERIOD_TABLES) {
-    const [own, right] = [found, expected].map((coverage) => JSON.stringify(coverage[table]?.map(factsOf)))
-    if (own !== right) throw new BuildError(`${path} lists other ${table} rows than release ${expected.release} has`)
-  }
-}
+/** What withdrawn releases decided. */
+const UNKNOWN = { revision: undefined, release: undefined, reason: undefined }
+const NOTHING = { rows: 0, total_tokens: '0', content_hash: null }
+const MISSING = { status: 'missing' as const, old_counts: undefined }
 
 /** A withdrawn release may have had the first date; its index entry keeps it. */
 function verifySpan(path: string, { start_date, days, months }: Coverage, { releases }: ReleaseIndex): void {
@@ -97,20 +83,6 @@ function verifySpan(path: string, { start_date, days, months }: Coverage, { rele
 
 function isAscending(names: readonly string[]): boolean {
   return names.every((name, position) => position === 0 || name > (names[position - 1] ?? ''))
-}
-
-const NOTHING = { rows: 0, total_tokens: '0', content_hash: null } satisfies Partial<Published>
-
-function namedOf({ days, months }: Coverage): [string, CoverageDay | CoverageMonth][] {
-  return [
-    ...days.map((day): [string, CoverageDay] => [day.date, day]),
-    ...months.map((month): [string, CoverageMonth] => [month.month, month]),
-  ]
-}
-
-function factsWithoutRevision(each: CoverageDay | CoverageMonth): string {
-  const { revision: _revision, release: _release, ...facts } = each
-  return JSON.stringify('reason' in facts ? { ...facts, reason: undefined } : facts)
 }
 
 function verifyRestatements(

@@ -1,0 +1,74 @@
+import { join } from 'node:path'
+import type { Database } from '../base/database.ts'
+import { BuildError, CliError } from '../base/errors.ts'
+import { hashFile, namesIn } from '../base/files.ts'
+import { sideBySide } from '../base/side-by-side.ts'
+import { ruleOf } from '../contract/disclosure.ts'
+import type { Coverage, Published } from '../contract/ledger.ts'
+import { DATASET_PATH, releasePath } from '../contract/manifest.ts'
+import { COVERAGE_PATH } from '../contract/published-paths.ts'
+import { advance, type Period, periodsOf } from '../dataset/coverage.ts'
+import { coverageChange } from '../ledger/fact.ts'
+import { Ledger } from '../ledger/ledger.ts'
+import { NO_EVENTS, readEvents } from '../release/events.ts'
+import { currentEntry, readIndex, standingReleases } from '../release/index.ts'
+import { readCoverage, readRestatements } from '../release/ledger.ts'
+import { loadRelease, readManifest } from '../release/verify.ts'
+import { missing } from './compare.ts'
+import type { PublicFolder } from './public-folder.ts'
+
+/**
+ * Makes a lost ledger from what is published, fact by fact. Throws `CliError` if there is a ledger, or nothing to make it from,
+ * `BuildError` under a disclosure rule: the dates that it froze are lost, too.
+ */
+export async function makeLedger(
+  { publicDir, dataDir, files, signing }: PublicFolder,
+  database: Database,
+): Promise<void> {
+  const ledger = await Ledger.open(dataDir, files)
+  if (!ledger.isEmpty) throw new CliError(`--from-public: ${ledger.folder} is there; leave the option out`)
+  const index = await readIndex(publicDir)
+  const current = currentEntry(index)
+  if (current === undefined) throw new CliError(`--from-public: ${publicDir} has no release`)
+  const { disclosure } = await readManifest(join(publicDir, releasePath(current.release)))
+  if (ruleOf(disclosure) !== undefined) {
+    throw new BuildError(
+      `--from-public: ${current.release} was made under a disclosure rule, and what the rule keeps secret cannot be made ` +
+        `again: restore ${dataDir} from a backup`,
+    )
+  }
+  const published = await readCoverage(publicDir)
+  if (published === undefined) throw missing(join(publicDir, COVERAGE_PATH))
+  let before: Coverage | undefined
+  for (const release of standingReleases(index).slice(0, -1)) {
+    const { coverage } = advance(before, await loadRelease(database, join(publicDir, releasePath(release))))
+    const found = await withRevisions(publicDir, before, coverage)
+    await ledger.append({ kind: 'public', at: signing.at, coverage: coverageChange(before, found) })
+    before = found
+  }
+  await ledger.append({
+    kind: 'public',
+    at: signing.at,
+    entries: index.releases,
+    events: ((await readEvents(publicDir)) ?? NO_EVENTS).events,
+    coverage: coverageChange(before, published),
+    restatements: (await readRestatements(publicDir)).restatements,
+  })
+}
+
+/** A coverage with the numbers that its revisions have: withdrawn releases may have made others. */
+async function withRevisions(publicDir: string, before: Coverage | undefined, after: Coverage): Promise<Coverage> {
+  const known = new Map(before && periodsOf(before).map((each) => [`${each.folder}/${each.name}`, each]))
+  const numbered = <Entry extends Published>(folder: Period['folder'], entries: readonly Entry[]) =>
+    sideBySide(entries, async (entry): Promise<Entry> => {
+      const name = 'month' in entry ? `${entry.month}` : 'date' in entry ? `${entry.date}` : ''
+      if (known.get(`${folder}/${name}`)?.content_hash === entry.content_hash) return entry
+      const place = join(publicDir, DATASET_PATH, folder, name)
+      for (const file of (await namesIn(place)).filter((each) => each.endsWith('.csv')).sort()) {
+        if (`sha256:${(await hashFile(join(place, file))).sha256}` !== entry.content_hash) continue
+        return { ...entry, revision: Number(file.slice(1, -'.csv'.length)) }
+      }
+      return entry
+    })
+  return { ...after, days: await numbered('daily', after.days), months: await numbered('monthly', after.months) }
+}

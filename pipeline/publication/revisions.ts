@@ -1,0 +1,131 @@
+import { join } from 'node:path'
+import type { Database } from '../base/database.ts'
+import { BuildError } from '../base/errors.ts'
+import { namesIn, readIfAny } from '../base/files.ts'
+import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
+import { contentHash } from '../base/text.ts'
+import type { Coverage } from '../contract/ledger.ts'
+import { type ContentHash, DATASET_PATH, releasePath } from '../contract/manifest.ts'
+import { PERIOD_FORMATS } from '../contract/published-paths.ts'
+import type { RankingRow, Timestamp } from '../contract/ranking.ts'
+import { type Period, periodsOf, type Revision } from '../dataset/coverage.ts'
+import { type Fact, madeBy, removedBy } from '../ledger/fact.ts'
+import type { Published } from '../ledger/fold.ts'
+import { standingReleases } from '../release/index.ts'
+import type { NextTree } from './next-tree.ts'
+import { pointerPath, renderParquet, revisionPath, revisionText } from './periods.ts'
+import { createReleaseRows } from './release-rows.ts'
+
+/** A revision to stage, with the hash of its rows. */
+interface Wanted extends Period {
+  revision: number
+  hash: ContentHash
+  asOf: Timestamp
+  isNewest: boolean
+}
+
+/**
+ * Stages the days and months that the last fact changes, and those whose files are missing. Existing revisions are kept: they
+ * are immutable. Throws `BuildError` if no release has the rows of one.
+ */
+export async function stageRevisions(
+  tree: NextTree,
+  { facts, last }: { facts: readonly Fact[]; last: Fact },
+  { index, coverage }: Pick<Published, 'index'> & { coverage: Coverage },
+  database: Database,
+): Promise<void> {
+  let wanted = await wantedOf(tree, { facts, last }, { index, coverage })
+  for (const release of standingReleases(index).toReversed()) {
+    if (wanted.length === 0) break
+    const { rows } = await tree.load(release, database)
+    const found = rowsOf(wanted, rows)
+    if (found.size === 0) continue
+    await createReleaseRows(database, tree.pathOf(releasePath(release)))
+    await stageFound(tree, found, database)
+    wanted = wanted.filter((each) => !found.has(each))
+  }
+  const [lost] = wanted
+  if (lost !== undefined) throw new BuildError(`no release has the rows of ${revisionPath(lost, 'csv')}`)
+  for (const { folder, name, content_hash } of periodsOf(coverage)) {
+    if (content_hash !== null || tree.isNewChain) continue
+    for (const format of PERIOD_FORMATS[folder]) await tree.remove(pathTo(pointerPath({ folder, name }, format)))
+  }
+}
+
+const pathTo = (path: string) => join(DATASET_PATH, path)
+
+async function wantedOf(
+  tree: NextTree,
+  { facts, last }: { facts: readonly Fact[]; last: Fact },
+  { index, coverage }: Pick<Published, 'index'> & { coverage: Coverage },
+): Promise<Wanted[]> {
+  const newest = new Map(periodsOf(coverage).map((each) => [`${each.folder}/${each.name}`, each.revision]))
+  const gone = removedBy(facts)
+  const changed = new Set(madeBy([last]).map(({ path }) => path))
+  const instants = new Map(index.releases.map(({ release, as_of }) => [release, as_of]))
+  const all = madeBy(facts).filter(({ path }) => !gone.has(path))
+  const checked = await sideBySide([...Map.groupBy(all, ({ place }) => place)], async ([place, own]) => {
+    const names = await namesIn(tree.pathOf(pathTo(place)))
+    const isThere = (path: string, folder: Period['folder']) =>
+      PERIOD_FORMATS[folder].every((format) => names.includes(`${path.slice(place.length + 1)}.${format}`))
+    return own
+      .filter(({ path, folder }) => changed.has(path) || !isThere(path, folder))
+      .map(({ folder, name, revision, hash, release }) => {
+        const isNewest = newest.get(place) === revision
+        return { folder, name, revision, hash, isNewest, asOf: instants.get(release) ?? '' }
+      })
+  })
+  return checked.flat()
+}
+
+/** The rows of each wanted revision that a release has. */
+function rowsOf(wanted: readonly Wanted[], rows: readonly RankingRow[]): Map<Wanted, RankingRow[]> {
+  const days = Map.groupBy(rows, ({ date }) => date)
+  const months = Map.groupBy(rows, ({ date }) => date.slice(0, 7))
+  const found = wanted.flatMap((each) => {
+    const own = (each.folder === 'daily' ? days : months).get(each.name)
+    return own !== undefined && contentHash(own) === each.hash ? [[each, own] as const] : []
+  })
+  return new Map(found)
+}
+
+async function stageFound(
+  tree: NextTree,
+  found: ReadonlyMap<Wanted, readonly RankingRow[]>,
+  database: Database,
+): Promise<void> {
+  const revisions = [...found].map(([wanted, rows]): [Wanted, Revision] => [wanted, { ...wanted, rows }])
+  const parquet = await renderParquet(
+    revisions.map(([, revision]) => revision),
+    tree.folder,
+    database,
+  )
+  const stage = async ([{ asOf, isNewest }, revision]: [Wanted, Revision]) => {
+    for (const format of PERIOD_FORMATS[revision.folder]) {
+      const rendered = format === 'parquet' ? parquet.get(revision.name) : revisionText(revision, format, asOf)
+      if (rendered === undefined) throw new Error(`there is no Parquet file of ${revision.name}`)
+      const bytes = await stageRevision(tree, pathTo(revisionPath(revision, format)), rendered)
+      if (isNewest) await tree.write(pathTo(pointerPath(revision, format)), bytes)
+    }
+  }
+  await sideBySide(revisions, stage, SMALL_FILES_AT_ONCE)
+}
+
+/** Stages a file of a revision, unless it is published already. Returns the bytes that are or will be published. */
+async function stageRevision(tree: NextTree, path: string, rendered: Buffer): Promise<Buffer> {
+  const place = tree.pathOf(path)
+  const published = await readIfAny(place)
+  if (published === undefined) {
+    await tree.write(path, rendered)
+    return rendered
+  }
+  // Another version of DuckDB may write the same rows as other Parquet.
+  if (path.endsWith('.parquet') || published.equals(rendered)) return published
+  throw new BuildError(`${place} is published with other rows, and revisions never change; restore it from a backup`)
+}
+
+/** Removes the files of a revision that only withdrawn releases had. */
+export async function removeRevision(tree: NextTree, path: string): Promise<void> {
+  const formats = PERIOD_FORMATS[path.startsWith('daily/') ? 'daily' : 'monthly']
+  for (const format of formats) await tree.remove(pathTo(`${path}.${format}`))
+}
