@@ -145,10 +145,10 @@ export async function build(
   return withFolders(config, effects, async (workspace) => {
     const { database, folder, publicDir, stateDir, secret } = workspace
     const published = openFolder(workspace, config, effects, signing)
-    if (fromPublic === true && !dryRun) await makeLedger(published, database)
+    if (fromPublic === true) await makeLedger(published, { dryRun }, database)
     const { ledger, completed } = dryRun
-      ? { ledger: await openLedger(published), completed: false }
-      : await recover(published, database)
+      ? { ledger: await openLedger(published, { newChain }), completed: false }
+      : await recover(published, database, { newChain })
     const { index } = ledger.now
     const named = await readSettings(config)
     const synthetic = await isSynthetic(named)

@@ -19,17 +19,6 @@ export interface Period {
   name: UtcDate | UtcMonth
 }
 
-export interface Revision extends Period {
-  revision: number
-  rows: readonly RankingRow[]
-}
-
-export interface Step {
-  coverage: Coverage
-  revisions: Revision[]
-  emptied: Period[]
-}
-
 const NOTHING: Published = { rows: 0, total_tokens: '0', revision: null, content_hash: null, release: null }
 
 /** The coverage after a release. Pure, so the history can be replayed from the first release. */
@@ -40,73 +29,39 @@ export function advance(
     rows,
     periods,
   }: { manifest: ReleaseFacts; rows: readonly RankingRow[]; periods?: PeriodRows | undefined },
-): Step {
+): Coverage {
   const { release, as_of, end_date, provisional_from } = manifest
   const days = coverDays(previous, rows, manifest)
-  const months = coverMonths(previous, rows, release)
-  const coverage: Coverage = {
+  return {
     dataset: 'rankings-daily',
     release,
     as_of,
-    start_date: days[0]?.after.date ?? end_date,
+    start_date: days[0]?.date ?? end_date,
     end_date,
     provisional_from,
-    days: days.map(({ after }) => after),
-    months: months.map(({ after }) => after),
+    days,
+    months: coverMonths(previous, rows, release),
     ...(periods && {
       weekly: coverPeriods('weekly', previous, { manifest, periods }),
       monthly: coverPeriods('monthly', previous, { manifest, periods }),
     }),
   }
-  const changes = [
-    ...days.map((day): Change => ({ ...day, folder: 'daily', name: day.after.date })),
-    ...months.map((month): Change => ({ ...month, folder: 'monthly', name: month.after.month })),
-  ]
-  return { coverage, ...toStep(changes) }
 }
 
-interface Change extends Period {
-  before: Published | undefined
-  after: Published
-  rows: readonly RankingRow[]
-}
-
-function toStep(changes: readonly Change[]): Pick<Step, 'revisions' | 'emptied'> {
-  const hasChanged = ({ before, after }: Change) => (before?.content_hash ?? null) !== after.content_hash
-  const changed = changes.filter(hasChanged)
-  return {
-    revisions: changed.flatMap(({ folder, name, rows, after: { revision } }) =>
-      rows.length === 0 || revision === null ? [] : { folder, name, rows, revision },
-    ),
-    emptied: changed.filter(({ rows }) => rows.length === 0).map(({ folder, name }) => ({ folder, name })),
-  }
-}
-
-interface Covered<Entry extends Published> {
-  before: Entry | undefined
-  after: Entry
-  rows: readonly RankingRow[]
-}
-
-function coverDays(
-  coverage: Coverage | undefined,
-  rows: readonly RankingRow[],
-  manifest: ReleaseFacts,
-): Covered<CoverageDay>[] {
+function coverDays(coverage: Coverage | undefined, rows: readonly RankingRow[], manifest: ReleaseFacts): CoverageDay[] {
   const { release, end_date, provisional_from } = manifest
   const byDate = partsOf('daily', rows, (date) => date)
   const previous = new Map(coverage?.days.map((day) => [day.date, day]))
   const previousLast = coverage?.days.at(-1)?.date ?? end_date
   const first = firstDate(coverage?.days ?? [], rows) ?? end_date
   return datesBetween(first, previousLast > end_date ? previousLast : end_date).map((date) => {
-    const before = previous.get(date)
     const { rows: own, hash } = byDate.get(date) ?? NO_ROWS
-    const published = revise(before, { rows: own, hash }, release)
+    const published = revise(previous.get(date), { rows: own, hash }, release)
     const status = own.length === 0 ? 'missing' : date < provisional_from ? 'final' : 'provisional'
     const reason = missingReason({ status, revision: published.revision }, manifest)
     const isOld = own.length > 0 && hasOldCounts(manifest, date)
     const mark = isOld ? { old_counts: true as const } : {}
-    return { before, after: { date, status, reason, ...published, ...mark }, rows: own }
+    return { date, status, reason, ...published, ...mark }
   })
 }
 
@@ -120,17 +75,11 @@ export function missingReason(
   return revision === null ? 'no_public_usage' : 'removed'
 }
 
-function coverMonths(
-  coverage: Coverage | undefined,
-  rows: readonly RankingRow[],
-  release: string,
-): Covered<CoverageMonth>[] {
+function coverMonths(coverage: Coverage | undefined, rows: readonly RankingRow[], release: string): CoverageMonth[] {
   const byMonth = partsOf('daily', rows, (date) => date.slice(0, 7))
   const previous = new Map(coverage?.months.map((month) => [month.month, month]))
   return [...new Set([...previous.keys(), ...byMonth.keys()])].sort().map((month) => {
-    const before = previous.get(month)
-    const own = byMonth.get(month) ?? NO_ROWS
-    return { before, after: { month, ...revise(before, own, release) }, rows: own.rows }
+    return { month, ...revise(previous.get(month), byMonth.get(month) ?? NO_ROWS, release) }
   })
 }
 

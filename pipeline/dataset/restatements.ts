@@ -1,4 +1,4 @@
-import type { Coverage, RestatedPeriod, Restatement, Restatements } from '../contract/ledger.ts'
+import type { Coverage, RestatedPeriod, Restatement } from '../contract/ledger.ts'
 import { type Manifest, provisionalFrom } from '../contract/manifest.ts'
 import { PERIOD_TABLES } from '../contract/tables.ts'
 import type { IsFirst } from './first-dates.ts'
@@ -82,10 +82,4 @@ export function toRestatement({ dates, periods }: Changed, { release, as_of, cha
     dates,
     ...(periods && { periods }),
   }
-}
-
-export function withRestatement(list: Restatements, restatement: Restatement | undefined): Restatements {
-  const isKnown = list.restatements.some(({ id }) => id === restatement?.id)
-  if (restatement === undefined || isKnown) return list
-  return { ...list, restatements: [...list.restatements, restatement] }
 }

@@ -8,7 +8,8 @@ import { type Period, periodsOf } from '../dataset/coverage.ts'
 export interface Fact {
   kind: 'release' | 'withdrawal' | 'drop' | 'keys' | 'public'
   at: Timestamp
-  /** Nothing of the facts before it is published any more. */
+  synthetic?: boolean
+  /** Earlier facts no longer count. */
   starts_chain?: boolean
   /** New entries of the index. */
   entries?: readonly ReleaseEntry[]
@@ -26,26 +27,25 @@ export interface Fact {
 
 export const LISTS = ['days', 'months', 'weekly', 'monthly'] as const
 export type List = (typeof LISTS)[number]
-export type Covered = NonNullable<Coverage[List]>[number]
+export type CoverageEntry = NonNullable<Coverage[List]>[number]
 
-/** The coverage of another release: entries that it changes or adds, and the names of those that it has no more. */
+/** The difference between two coverages: changed and removed entries. */
 export interface CoverageChange extends Omit<Coverage, List> {
-  lists: Partial<Record<List, { changed: readonly Covered[]; gone: readonly string[] }>>
+  lists: Partial<Record<List, { changed: readonly CoverageEntry[]; gone: readonly string[] }>>
 }
 
 /** The name of an entry within its list. */
-export function nameOf(entry: Covered): string {
+export function nameOf(entry: CoverageEntry): string {
   return 'month' in entry ? entry.month : entry.date
 }
 
-/** What leads from one coverage to another. */
 export function coverageChange(before: Coverage | undefined, after: Coverage): CoverageChange {
   const { days, months, weekly, monthly, ...head } = after
   const own = { days, months, weekly, monthly }
   const changes = LISTS.flatMap((list) => {
-    const entries: readonly Covered[] | undefined = own[list]
+    const entries: readonly CoverageEntry[] | undefined = own[list]
     if (entries === undefined) return []
-    const known = new Map((before?.[list] ?? []).map((entry: Covered) => [nameOf(entry), JSON.stringify(entry)]))
+    const known = new Map((before?.[list] ?? []).map((entry: CoverageEntry) => [nameOf(entry), JSON.stringify(entry)]))
     const changed = entries.filter((entry) => known.get(nameOf(entry)) !== JSON.stringify(entry))
     const names = new Set(entries.map(nameOf))
     return [[list, { changed, gone: [...known.keys()].filter((name) => !names.has(name)) }] as const]
@@ -54,7 +54,7 @@ export function coverageChange(before: Coverage | undefined, after: Coverage): C
 }
 
 /** A revision of a day or month that a fact made. */
-export interface Made extends Period {
+export interface MadeRevision extends Period {
   /** `daily/2026-11-19`, and `daily/2026-11-19/r1`. */
   place: string
   path: string
@@ -71,8 +71,8 @@ function periodsIn({ coverage }: Fact) {
 }
 
 /** The revisions that facts made, each once. */
-export function madeBy(facts: readonly Fact[]): Made[] {
-  const made = facts.flatMap(periodsIn).flatMap((each): [string, Made][] => {
+export function madeBy(facts: readonly Fact[]): MadeRevision[] {
+  const made = facts.flatMap(periodsIn).flatMap((each): [string, MadeRevision][] => {
     const { folder, name, place, revision, content_hash: hash, release } = each
     if (revision === null || hash === null || release === null) return []
     const path = `${place}/r${revision}`
@@ -97,4 +97,10 @@ export function orphans(facts: readonly Fact[], standing: readonly ReleaseName[]
   const removed = removedBy(facts)
   const left = madeBy(facts).filter(({ path, place, hash }) => !removed.has(path) && !held.has(`${place} ${hash}`))
   return left.map(({ path }) => path)
+}
+
+/** The facts of the newest chain. */
+export function lastChain(facts: readonly Fact[]): readonly Fact[] {
+  const start = facts.findLastIndex(({ starts_chain }) => starts_chain)
+  return facts.slice(Math.max(0, start))
 }

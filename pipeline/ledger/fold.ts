@@ -4,10 +4,10 @@ import type { ReleaseEntry, ReleaseIndex, ReleaseName } from '../contract/manife
 import { NO_EVENTS } from '../release/events.ts'
 import { EMPTY_INDEX, withdrawnEntry, withStatus } from '../release/index.ts'
 import { NO_RESTATEMENTS } from '../release/ledger.ts'
-import { type CoverageChange, type Covered, type Fact, LISTS, nameOf } from './fact.ts'
+import { type CoverageChange, type CoverageEntry, type Fact, LISTS, lastChain, nameOf } from './fact.ts'
 
 /** The public lists that follow from facts. */
-export interface Published {
+export interface PublicLists {
   index: ReleaseIndex
   events: EventChain
   /** Undefined without any release. */
@@ -15,7 +15,7 @@ export interface Published {
   restatements: Restatements
 }
 
-export const UNPUBLISHED: Published = {
+export const UNPUBLISHED: PublicLists = {
   index: EMPTY_INDEX,
   events: NO_EVENTS,
   coverage: undefined,
@@ -23,10 +23,10 @@ export const UNPUBLISHED: Published = {
 }
 
 /** What is published after more facts. */
-export function fold(published: Published, facts: readonly Fact[]): Published {
-  const start = facts.findLastIndex(({ starts_chain }) => starts_chain)
-  const lists = new Lists(start === -1 ? published : UNPUBLISHED)
-  for (const fact of facts.slice(Math.max(0, start))) lists.add(fact)
+export function fold(published: PublicLists, facts: readonly Fact[]): PublicLists {
+  const chain = lastChain(facts)
+  const lists = new Lists(chain[0]?.starts_chain ? UNPUBLISHED : published)
+  for (const fact of chain) lists.add(fact)
   return lists.published()
 }
 
@@ -34,10 +34,10 @@ class Lists {
   readonly #releases: Map<ReleaseName, ReleaseEntry>
   readonly #events: DatasetEvent[]
   readonly #restatements: Map<ReleaseName, Restatement>
-  readonly #covered = new Map<string, Map<string, Covered>>()
+  readonly #covered = new Map<string, Map<string, CoverageEntry>>()
   #head: Omit<CoverageChange, 'lists'> | undefined
 
-  constructor({ index, events, coverage, restatements }: Published) {
+  constructor({ index, events, coverage, restatements }: PublicLists) {
     this.#releases = new Map(index.releases.map((entry) => [entry.release, entry]))
     this.#events = [...events.events]
     this.#restatements = new Map(restatements.restatements.map((each) => [each.release, each]))
@@ -45,7 +45,7 @@ class Lists {
     const { days, months, weekly, monthly, ...head } = coverage
     this.#head = head
     for (const list of LISTS) {
-      const entries: readonly Covered[] | undefined = coverage[list]
+      const entries: readonly CoverageEntry[] | undefined = coverage[list]
       if (entries !== undefined) this.#covered.set(list, new Map(entries.map((entry) => [nameOf(entry), entry])))
     }
   }
@@ -59,6 +59,7 @@ class Lists {
       // What it restated has the numbers of dates.
       if (withdrawn.is_erased) this.#restatements.delete(name)
     }
+    if (withdrawn !== undefined) this.#restoreCurrent()
     for (const name of dropped) {
       const entry = this.#releases.get(name)
       if (entry !== undefined) this.#releases.set(name, { ...entry, dropped: true })
@@ -68,11 +69,19 @@ class Lists {
     if (coverage !== undefined) this.#cover(coverage)
   }
 
+  /** A dropped release that becomes current gets its data files back. */
+  #restoreCurrent(): void {
+    const current = [...this.#releases.values()].findLast(({ status }) => status !== 'withdrawn')
+    if (current === undefined) return
+    const { dropped: _, ...entry } = current
+    this.#releases.set(current.release, entry)
+  }
+
   #cover({ lists, ...head }: CoverageChange): void {
     this.#head = head
     for (const list of LISTS) {
       const change = lists[list]
-      const entries = this.#covered.get(list) ?? new Map<string, Covered>()
+      const entries = this.#covered.get(list) ?? new Map<string, CoverageEntry>()
       if (change === undefined) this.#covered.delete(list)
       else this.#covered.set(list, entries)
       for (const name of change?.gone ?? []) entries.delete(name)
@@ -80,7 +89,7 @@ class Lists {
     }
   }
 
-  published(): Published {
+  published(): PublicLists {
     const sorted = [...this.#covered].map(([list, entries]) => [
       list,
       [...entries].sort(byName).map(([, each]) => each),

@@ -3,8 +3,19 @@ import { dirname, join } from 'node:path'
 import { BuildError } from '../base/errors.ts'
 import { type Files, namesIn, readTextIfAny, replaceFile } from '../base/files.ts'
 import { jsonIfAny } from '../base/json.ts'
-import { type CoverageChange, type Covered, type Fact, LISTS, type List, nameOf, removedBy } from './fact.ts'
-import { fold, type Published, UNPUBLISHED } from './fold.ts'
+import { PRIVACY, type ReleaseEntry } from '../contract/manifest.ts'
+import { withdrawnEntry } from '../release/index.ts'
+import {
+  type CoverageChange,
+  type CoverageEntry,
+  type Fact,
+  LISTS,
+  type List,
+  lastChain,
+  nameOf,
+  removedBy,
+} from './fact.ts'
+import { fold, type PublicLists, UNPUBLISHED } from './fold.ts'
 
 /** The version of the form of facts. */
 const FORM = 1
@@ -21,7 +32,7 @@ export class Ledger {
   #facts: Fact[] = []
   #hash: string | null = null
   #startsChain = false
-  now: Published = UNPUBLISHED
+  now: PublicLists = UNPUBLISHED
 
   private constructor(folder: string, generation: number, files: Files) {
     this.folder = folder
@@ -53,7 +64,12 @@ export class Ledger {
     return this.#facts.length === 0
   }
 
-  /** Has the next fact begin a chain. What was published before is so no more. */
+  /** Whether the newest chain is the sample's. */
+  get isSynthetic(): boolean {
+    return this.facts.some(({ synthetic }) => synthetic)
+  }
+
+  /** Has the next fact begin a chain: earlier facts no longer count. */
   startChain(): void {
     this.#startsChain = !this.isEmpty
     this.now = UNPUBLISHED
@@ -61,13 +77,7 @@ export class Ledger {
 
   /** The facts of the chain that is published. */
   get facts(): readonly Fact[] {
-    if (this.#startsChain) return []
-    return this.#facts.slice(
-      Math.max(
-        0,
-        this.#facts.findLastIndex(({ starts_chain }) => starts_chain),
-      ),
-    )
+    return this.#startsChain ? [] : lastChain(this.#facts)
   }
 
   /** The last fact that is not of keys alone: a stopped command may have to publish what follows from it. */
@@ -83,10 +93,34 @@ export class Ledger {
   /** From here on, the fact is true: the next command publishes what follows from it, if this one is stopped. */
   async append(given: Fact): Promise<void> {
     const fact = this.#startsChain ? { ...given, starts_chain: true } : given
-    if (fact.withdrawn?.is_erased === true) await this.#erase(fact)
-    else await this.#write(fact, this.#place)
-    this.#facts.push(fact)
+    if (fact.withdrawn?.is_erased === true) {
+      await this.replace([...withoutErased(this.#facts, fact, fold(this.now, [fact])), fact])
+    } else {
+      await this.#files.makeFolder(this.folder, true)
+      await this.#files.makeFolder(this.#place, true)
+      await replaceFile(this.#files, join(this.#place, this.#nextName), this.#add(fact), { isPrivate: true })
+      // A power cut must not lose a new folder and keep what follows from its first fact.
+      if (this.#facts.length === 1)
+        for (const each of [this.folder, dirname(this.folder)]) await this.#files.flush(each)
+    }
     this.#startsChain = false
+    this.now = fold(UNPUBLISHED, this.#facts)
+  }
+
+  /** Writes the next generation, which takes the place of the current one by one rename. */
+  async replace(facts: readonly Fact[]): Promise<void> {
+    if (!this.isEmpty) this.#generation += 1
+    const next = `${this.#place}.next`
+    this.#facts = []
+    this.#hash = null
+    await this.#files.remove(next)
+    await this.#files.makeFolder(this.folder, true)
+    await this.#files.makeFolder(next, true)
+    for (const fact of facts) await this.#files.write(join(next, this.#nextName), this.#add(fact), true)
+    await this.#files.flush(next)
+    await this.#files.rename(next, this.#place)
+    await this.#files.flush(dirname(this.folder))
+    await this.tidy()
     this.now = fold(UNPUBLISHED, this.#facts)
   }
 
@@ -97,30 +131,12 @@ export class Ledger {
     }
   }
 
-  async #erase(fact: Fact): Promise<void> {
-    const next = join(this.folder, `generation-${this.#generation + 1}`)
-    const kept = withoutErased(this.#facts, fact, fold(this.now, [fact]))
-    await this.#files.remove(`${next}.next`)
-    this.#facts = []
-    this.#hash = null
-    for (const each of kept) {
-      await this.#write(each, `${next}.next`)
-      this.#facts.push(each)
-    }
-    await this.#write(fact, `${next}.next`)
-    await this.#files.rename(`${next}.next`, next)
-    this.#generation += 1
-    await this.tidy()
-  }
-
-  async #write(fact: Fact, folder: string): Promise<void> {
+  /** Adds a fact, and returns the text of its file. */
+  #add(fact: Fact): string {
     const text = `${JSON.stringify({ form: FORM, previous: this.#hash, ...fact } satisfies Kept & Fact)}\n`
-    await this.#files.makeFolder(this.folder, true)
-    await this.#files.makeFolder(folder, true)
-    await replaceFile(this.#files, join(folder, this.#nextName), text, { isPrivate: true })
-    // A power cut must not lose a new folder after what follows from its first fact is there.
-    if (this.#facts.length === 0) for (const each of [this.folder, dirname(this.folder)]) await this.#files.flush(each)
     this.#hash = hash('sha256', text)
+    this.#facts.push(fact)
+    return text
   }
 
   get #place(): string {
@@ -142,39 +158,47 @@ async function generationsIn(folder: string): Promise<number[]> {
   return (await namesIn(folder)).flatMap((name) => (/^generation-\d+$/.test(name) ? Number(name.slice(11)) : []))
 }
 
-/** The facts before a withdrawal for privacy, without hashes and numbers that only the withdrawn releases had. */
-function withoutErased(facts: readonly Fact[], last: Fact, { index, coverage, restatements }: Published): Fact[] {
+/**
+ * The facts before a withdrawal for privacy, without hashes and numbers that only the withdrawn releases had. Of chains that
+ * ended, the names and hashes of releases stay.
+ */
+function withoutErased(all: readonly Fact[], last: Fact, { index, coverage, restatements }: PublicLists): Fact[] {
+  const facts = lastChain(all)
   const names = new Set(last.withdrawn?.releases)
   const erased = new Map(index.releases.map((entry) => [entry.hash, entry]))
   const removed = removedBy([...facts, last])
   const ranked = new Set([coverage?.weekly, coverage?.monthly].flatMap((list) => list?.map(textOf) ?? []))
   const kept = new Set(restatements.restatements.map(({ id }) => id))
-  const isKept = (list: List, entry: Covered) => {
+  const isKept = (list: List, entry: CoverageEntry) => {
     if (!('revision' in entry)) return ranked.has(textOf(entry))
     return !removed.has(`${list === 'days' ? 'daily' : 'monthly'}/${nameOf(entry)}/r${entry.revision}`)
   }
   const blanked = (change: CoverageChange): CoverageChange => {
     const lists = LISTS.flatMap((list) => {
-      const { changed = [], gone = [] } = change.lists[list] ?? {}
-      return change.lists[list] === undefined
-        ? []
-        : [[list, { gone, changed: changed.map((entry) => (isKept(list, entry) ? entry : blank(entry))) }] as const]
+      const { changed, gone } = change.lists[list] ?? {}
+      if (changed === undefined || gone === undefined) return []
+      return [[list, { gone, changed: changed.map((entry) => (isKept(list, entry) ? entry : blank(entry))) }] as const]
     })
     return { ...change, lists: Object.fromEntries(lists) }
   }
-  return facts.map(({ entries, coverage: change, restatements: own, ...fact }) => ({
+  const ended = all.slice(0, all.length - facts.length).map(({ kind, at, starts_chain, entries = [] }): Fact => {
+    const blankOf = (entry: ReleaseEntry) => withdrawnEntry(entry, { withdrawn_at: last.at, reason: PRIVACY }, true)
+    return { kind, at, ...(starts_chain && { starts_chain }), entries: entries.map(blankOf) }
+  })
+  const own = facts.map(({ entries, coverage: change, restatements: stated, ...fact }) => ({
     ...fact,
     ...(entries && {
       entries: entries.map((entry) => (names.has(entry.release) ? (erased.get(entry.hash) ?? entry) : entry)),
     }),
     ...(change && { coverage: blanked(change) }),
-    ...(own && { restatements: own.filter(({ id }) => kept.has(id)) }),
+    ...(stated && { restatements: stated.filter(({ id }) => kept.has(id)) }),
   }))
+  return [...ended, ...own]
 }
 
-const textOf = (entry: Covered) => JSON.stringify(entry)
+const textOf = (entry: CoverageEntry) => JSON.stringify(entry)
 
-/** What is left of an entry that no release has any more: its name, and its revision. */
-function blank(entry: Covered): Covered {
-  return { ...entry, rows: 0, total_tokens: '0', content_hash: null } as Covered
+/** What is left of an entry that no release has any more: its name and revision. */
+function blank(entry: CoverageEntry): CoverageEntry {
+  return { ...entry, rows: 0, total_tokens: '0', content_hash: null } as CoverageEntry
 }

@@ -10,16 +10,15 @@ import { counted } from '../base/numbers.ts'
 import { withTemporaryDatabase } from '../base/scratch.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { contentHash, writeJson } from '../base/text.ts'
-import { ContentHash, provisionalFrom, ReleaseName } from '../contract/manifest.ts'
+import { ContentHash, ReleaseName } from '../contract/manifest.ts'
 import { HISTORY_FILES, PERIOD_FORMATS } from '../contract/published-paths.ts'
 import { DATASET_VERSION, type RankingMeta, RankingResponse, type RankingRow, Timestamp } from '../contract/ranking.ts'
 import { dataFile, MANIFEST_FILE } from '../contract/release-files.ts'
 import { PERIOD_TABLES, type PeriodTable, TABLES, type Table, type TableRow } from '../contract/tables.ts'
 import { UtcDate } from '../contract/utc-date.ts'
-import { advance, type Revision } from '../dataset/coverage.ts'
 import { readParquet } from '../release/read-back.ts'
 import { renderRows } from '../release/stage.ts'
-import { datesOf, type PeriodFormat, pointerPath, revisionText } from './periods.ts'
+import { datesOf, type PeriodFormat, periodsIn, pointerPath, type RowsOfPeriod, revisionText } from './periods.ts'
 
 const Footer = z.object({
   dataset: z.literal('rankings-daily'),
@@ -202,18 +201,16 @@ async function dataEntries({ table, rows, footer }: ReadTable, { release }: Besi
 /** The files of days and months, which have daily rows. */
 function periodEntries(
   rows: readonly RankingRow[],
-  { release, as_of }: Footer,
+  { as_of }: Footer,
   { dataset }: Beside,
   database: Database,
 ): DerivedEntry[] {
-  const manifest = { release, as_of, end_date: rows.at(-1)?.date ?? '', provisional_from: provisionalFrom(as_of) }
-  const { revisions } = advance(undefined, { manifest, rows })
-  return revisions.flatMap((revision) =>
-    PERIOD_FORMATS[revision.folder].map((format) => ({
-      path: pointerPath(revision, format),
-      write: (place) => writePeriod(place, revision, { format, asOf: as_of }, database),
-      published: () => revisionsOf(dataset, revision, format),
-      isSimilar: (published) => format === 'json' && isOtherAsOf(published, revision.rows),
+  return periodsIn(rows).flatMap((period) =>
+    PERIOD_FORMATS[period.folder].map((format) => ({
+      path: pointerPath(period, format),
+      write: (place) => writePeriod(place, period, { format, asOf: as_of }, database),
+      published: () => revisionsOf(dataset, period, format),
+      isSimilar: (published) => format === 'json' && isOtherAsOf(published, period.rows),
     })),
   )
 }
@@ -225,18 +222,18 @@ async function writeBytes(place: string, bytes: Buffer): Promise<Buffer> {
 
 async function writePeriod(
   place: string,
-  revision: Revision,
+  period: RowsOfPeriod,
   { format, asOf }: { format: PeriodFormat; asOf: Timestamp },
   database: Database,
 ): Promise<Buffer> {
-  if (format !== 'parquet') return writeBytes(place, revisionText(revision, format, asOf))
-  await database.run('release-rows/write_period', { ...datesOf(revision), path: place })
+  if (format !== 'parquet') return writeBytes(place, revisionText(period, format, asOf))
+  await database.run('release-rows/write_period', { ...datesOf(period), path: place })
   return readFile(place)
 }
 
 async function revisionsOf(
   dataset: string | undefined,
-  { folder, name }: Revision,
+  { folder, name }: RowsOfPeriod,
   format: PeriodFormat,
 ): Promise<readonly string[]> {
   if (dataset === undefined) return []

@@ -6,16 +6,16 @@ import { sideBySide } from '../base/side-by-side.ts'
 import { ruleOf } from '../contract/disclosure.ts'
 import type { Coverage, Published } from '../contract/ledger.ts'
 import { DATASET_PATH, releasePath } from '../contract/manifest.ts'
-import { COVERAGE_PATH } from '../contract/published-paths.ts'
+import { COVERAGE_PATH, EVENTS_PATH } from '../contract/published-paths.ts'
 import { advance, type Period, periodsOf } from '../dataset/coverage.ts'
-import { coverageChange } from '../ledger/fact.ts'
+import { coverageChange, type Fact } from '../ledger/fact.ts'
 import { Ledger } from '../ledger/ledger.ts'
-import { NO_EVENTS, readEvents } from '../release/events.ts'
+import { NO_EVENTS, readEvents, verifyEvents } from '../release/events.ts'
 import { currentEntry, readIndex, standingReleases } from '../release/index.ts'
 import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { loadRelease, readManifest } from '../release/verify.ts'
 import { missing } from './compare.ts'
-import type { PublicFolder } from './public-folder.ts'
+import { isSwitching, type PublicFolder } from './public-folder.ts'
 
 /**
  * Makes a lost ledger from what is published, fact by fact. Throws `CliError` if there is a ledger, or nothing to make it from,
@@ -23,37 +23,45 @@ import type { PublicFolder } from './public-folder.ts'
  */
 export async function makeLedger(
   { publicDir, dataDir, files, signing }: PublicFolder,
+  { dryRun }: { dryRun: boolean },
   database: Database,
 ): Promise<void> {
+  if (dryRun) throw new CliError('--from-public writes DATA_DIR/ledger: leave --dry-run out')
   const ledger = await Ledger.open(dataDir, files)
   if (!ledger.isEmpty) throw new CliError(`--from-public: ${ledger.folder} is there; leave the option out`)
   const index = await readIndex(publicDir)
   const current = currentEntry(index)
   if (current === undefined) throw new CliError(`--from-public: ${publicDir} has no release`)
-  const { disclosure } = await readManifest(join(publicDir, releasePath(current.release)))
+  const { disclosure, synthetic } = await readManifest(join(publicDir, releasePath(current.release)))
   if (ruleOf(disclosure) !== undefined) {
     throw new BuildError(
       `--from-public: ${current.release} was made under a disclosure rule, and what the rule keeps secret cannot be made ` +
         `again: restore ${dataDir} from a backup`,
     )
   }
+  if (await isSwitching(publicDir)) throw new BuildError(`--from-public: ${publicDir} was left by a stopped command`)
+  const events = (await readEvents(publicDir)) ?? NO_EVENTS
+  verifyEvents(events, index, join(publicDir, EVENTS_PATH))
   const published = await readCoverage(publicDir)
   if (published === undefined) throw missing(join(publicDir, COVERAGE_PATH))
+  const facts: Fact[] = []
   let before: Coverage | undefined
   for (const release of standingReleases(index).slice(0, -1)) {
-    const { coverage } = advance(before, await loadRelease(database, join(publicDir, releasePath(release))))
+    const coverage = advance(before, await loadRelease(database, join(publicDir, releasePath(release))))
     const found = await withRevisions(publicDir, before, coverage)
-    await ledger.append({ kind: 'public', at: signing.at, coverage: coverageChange(before, found) })
+    facts.push({ kind: 'public', at: signing.at, coverage: coverageChange(before, found) })
     before = found
   }
-  await ledger.append({
+  facts.push({
     kind: 'public',
     at: signing.at,
+    ...(synthetic && { synthetic }),
     entries: index.releases,
-    events: ((await readEvents(publicDir)) ?? NO_EVENTS).events,
+    events: events.events,
     coverage: coverageChange(before, published),
     restatements: (await readRestatements(publicDir)).restatements,
   })
+  await ledger.replace(facts)
 }
 
 /** A coverage with the numbers that its revisions have: withdrawn releases may have made others. */

@@ -10,11 +10,11 @@ export async function replaceChain(tree: NextTree, first: ReleaseName): Promise<
   const place = releasePath(first)
   if (tree.rootOf(place) !== publicDir && (await isThere(join(publicDir, place)))) {
     // With equal names, the old pointer would lead to the new release.
-    await tree.makeWay(POINTER_PATH, 'release')
-    await tree.makeWay(place)
+    await tree.outdate(POINTER_PATH, 'release')
+    await tree.outdate(place)
   }
   for (const folder of PERIOD_FOLDERS) {
-    for (const path of await wholeOrLinked(publicDir, folder)) await tree.makeWay(path)
+    for (const path of await wholeOrLinked(publicDir, folder)) await tree.outdate(path)
   }
 }
 

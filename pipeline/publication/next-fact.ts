@@ -18,7 +18,7 @@ import { firstDates } from '../dataset/first-dates.ts'
 import { looserIn } from '../dataset/looser-disclosure.ts'
 import { restatementOf } from '../dataset/restatements.ts'
 import { coverageChange, type Fact, orphans } from '../ledger/fact.ts'
-import { fold, type Published } from '../ledger/fold.ts'
+import { fold, type PublicLists } from '../ledger/fold.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { appendEvents, type EventDraft, keysInForce, missingEvents } from '../release/events.ts'
 import { appendRelease, standingReleases } from '../release/index.ts'
@@ -48,20 +48,21 @@ export interface Withdrawn {
 /** The fact of a staged release. */
 export async function releaseFact(
   tree: NextTree,
-  before: Published,
+  before: PublicLists,
   { staged, retention }: { staged: Staged; retention: Retention },
 ): Promise<Fact> {
   const { loaded } = staged
   const entry = await entryOf(tree.folder, staged, before.index)
-  const step = advance(before.coverage, loaded)
-  const isFirst = firstDates(step.coverage, loaded.manifest)
-  const restatement = restatementOf(before.coverage, step.coverage, loaded.manifest, isFirst)
+  const coverage = advance(before.coverage, loaded)
+  const isFirst = firstDates(coverage, loaded.manifest)
+  const restatement = restatementOf(before.coverage, coverage, loaded.manifest, isFirst)
   const fact: Fact = {
     kind: 'release',
     at: entry.as_of,
+    ...(loaded.manifest.synthetic && { synthetic: true }),
     entries: [entry],
     dropped: toDrop(before.index, [...standingReleases(before.index), staged.release], retention),
-    coverage: coverageChange(before.coverage, step.coverage),
+    coverage: coverageChange(before.coverage, coverage),
     restatements: restatement ? [restatement] : [],
   }
   return withEvents(tree, before, fact, staged)
@@ -88,7 +89,7 @@ export async function withdrawalFact(
 /** What follows if another release becomes current. */
 async function newHead(
   tree: NextTree,
-  { coverage }: Published,
+  { coverage }: PublicLists,
   { standing, staged }: { standing: readonly ReleaseName[]; staged: Staged | undefined },
   database: Database,
 ): Promise<Pick<Fact, 'coverage' | 'restatements'>> {
@@ -96,16 +97,16 @@ async function newHead(
   if (standing.includes(current)) return {}
   const older = standing.findLast((release) => release < current)
   // A restatement is measured against the newest release that stood before.
-  const base = older === undefined ? undefined : advance(coverage, await tree.load(older, database)).coverage
+  const base = older === undefined ? undefined : advance(coverage, await tree.load(older, database))
   if (staged === undefined) return base === undefined ? {} : { coverage: coverageChange(coverage, base) }
   const { loaded } = staged
-  const next = advance(coverage, loaded).coverage
+  const next = advance(coverage, loaded)
   const restatement = restatementOf(base, next, loaded.manifest, firstDates(next, loaded.manifest))
   return { coverage: coverageChange(coverage, next), restatements: restatement ? [restatement] : [] }
 }
 
 /** A fact with the events of what it says, and of keys that this command changes. */
-export async function withEvents(tree: NextTree, before: Published, fact: Fact, staged?: Staged): Promise<Fact> {
+export async function withEvents(tree: NextTree, before: PublicLists, fact: Fact, staged?: Staged): Promise<Fact> {
   const { signing } = tree.folder
   const { events } = before
   const { index } = fold(before, [fact])

@@ -8,7 +8,6 @@ import { type ReleaseName, releasePath } from '../contract/manifest.ts'
 import { publishedPath } from '../contract/published-paths.ts'
 import { type LoadedRelease, loadRelease } from '../release/verify.ts'
 import {
-  asideFolder,
   type PublicFolder,
   removedFolder,
   STAGING_FOLDER,
@@ -37,7 +36,6 @@ export class NextTree {
   /** Files that are staged side by side may need the same folder. */
   readonly #making = new Map<string, Promise<void>>()
   readonly #removed = new Map<Step, Set<string>>()
-  readonly #inTheWay = new Map<Step, Set<string>>()
   readonly #outdated = new Map<Step, Set<string>>()
   #loaded: LoadedRelease | undefined
 
@@ -114,17 +112,12 @@ export class NextTree {
     const place = await this.reserve(path)
     await this.folder.files.link(target, place)
     // A copy that followed links left a folder here, which a rename cannot replace.
-    if (await isFolder(published)) await this.makeWay(path)
+    if (await isFolder(published)) await this.outdate(path)
   }
 
-  /** Schedules removal of a published path before the step places anything. */
-  async makeWay(path: string, step: Step = publishedPath(path).step): Promise<void> {
-    await this.#note(this.#inTheWay, step, path, join(asideFolder(this.folder.publicDir), dirname(path)))
-  }
-
-  /** Schedules removal of a published file before the step places anything in its folder, which is then flushed. */
-  async outdate(path: string): Promise<void> {
-    await this.#note(this.#outdated, publishedPath(path).step, path, removedFolder(this.folder.publicDir))
+  /** Schedules removal of a published path before the step places anything in its folder, which is then flushed. */
+  async outdate(path: string, step: Step = publishedPath(path).step): Promise<void> {
+    await this.#note(this.#outdated, step, path, removedFolder(this.folder.publicDir))
   }
 
   /** Schedules removal of a published path after the step has placed everything. */
@@ -164,12 +157,21 @@ export class NextTree {
   }
 
   #gone(): Set<string> {
-    const all = [this.#inTheWay, this.#outdated, this.#removed].flatMap((steps) => [...steps.values()])
+    const all = [this.#outdated, this.#removed].flatMap((steps) => [...steps.values()])
     return new Set(all.flatMap((paths) => [...paths]))
   }
 
   async flush(): Promise<void> {
     await sideBySide([...this.#folders], (folder) => this.folder.files.flush(folder), SMALL_FILES_AT_ONCE)
+  }
+
+  /** Marks the public folder as being switched, before the fact is appended that the switch follows from. */
+  async begin(): Promise<void> {
+    if (this.#folders.size === 0) return
+    const { publicDir, files } = this.folder
+    await files.write(join(publicDir, SWITCHING), '')
+    await files.flush(join(publicDir, STAGING_FOLDER))
+    await files.flush(publicDir)
   }
 
   async commit(): Promise<void> {
@@ -180,13 +182,8 @@ export class NextTree {
       taken += 1
       await files.rename(join(publicDir, path), join(removedFolder(publicDir), `${taken}`), isMore)
     }
-    await files.write(join(publicDir, SWITCHING), '')
-    await files.flush(join(publicDir, STAGING_FOLDER))
     for (const step of STEPS) {
       const root = stagingRoot(publicDir, step)
-      for (const path of this.#inTheWay.get(step) ?? []) {
-        await files.rename(join(publicDir, path), join(asideFolder(publicDir), path))
-      }
       const outdated = [...(this.#outdated.get(step) ?? [])]
       for (const [position, path] of outdated.entries()) await take(path, position < outdated.length - 1)
       if (await isFolder(root)) await moveInto(files, root, publicDir)

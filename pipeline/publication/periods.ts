@@ -6,12 +6,24 @@ import { contentHash, writeCsv, writeJson } from '../base/text.ts'
 import { canonicalCsvHeader } from '../contract/canonical-csv.ts'
 import type { ContentHash } from '../contract/manifest.ts'
 import type { PERIOD_FORMATS } from '../contract/published-paths.ts'
-import { DATASET_VERSION, type Timestamp } from '../contract/ranking.ts'
-import { addDays } from '../contract/utc-date.ts'
-import type { Period, Revision } from '../dataset/coverage.ts'
+import { DATASET_VERSION, type RankingRow, type Timestamp } from '../contract/ranking.ts'
+import { addDays, type UtcDate } from '../contract/utc-date.ts'
+import type { Period } from '../dataset/coverage.ts'
 import { type PublicFolder, periodsFolder } from './public-folder.ts'
 
 export type PeriodFormat = (typeof PERIOD_FORMATS)[Period['folder']][number]
+
+/** The daily rows of a day or month. */
+export interface RowsOfPeriod extends Period {
+  rows: readonly RankingRow[]
+}
+
+/** The days and months of daily rows. */
+export function periodsIn(rows: readonly RankingRow[]): RowsOfPeriod[] {
+  const of = (folder: Period['folder'], nameOf: (date: UtcDate) => string) =>
+    [...Map.groupBy(rows, ({ date }) => nameOf(date))].map(([name, own]) => ({ folder, name, rows: own }))
+  return [...of('daily', (date) => date), ...of('monthly', (date) => date.slice(0, 7))]
+}
 
 /** Relative to the folder of the dataset. */
 export function revisionPath({ folder, name, revision }: Period & { revision: number }, format: PeriodFormat): string {
@@ -30,7 +42,7 @@ export function datesOf({ folder, name }: Period): { first_date: string; last_da
 }
 
 /** For JSON, the body of the API's answer as of the release that made the revision. */
-export function revisionText({ name, rows }: Revision, format: 'json' | 'csv', asOf: Timestamp): Buffer {
+export function revisionText({ name, rows }: RowsOfPeriod, format: 'json' | 'csv', asOf: Timestamp): Buffer {
   if (format === 'csv') return writeCsv(rows)
   return writeJson(rows, { as_of: asOf, start_date: name, end_date: name, version: DATASET_VERSION })
 }
@@ -40,7 +52,7 @@ export function revisionText({ name, rows }: Revision, format: 'json' | 'csv', a
  * `out_release_rows`. They are made in a folder that goes when the staging folder does.
  */
 export async function renderParquet(
-  revisions: readonly Revision[],
+  revisions: readonly RowsOfPeriod[],
   { publicDir, files }: Pick<PublicFolder, 'publicDir' | 'files'>,
   database: Database,
 ): Promise<Map<string, Buffer>> {

@@ -47,11 +47,6 @@ export function stagingRoot(publicDir: string, step: Step): string {
   return join(publicDir, STAGING_FOLDER, 'next', step)
 }
 
-/** Where a switch moves paths that are in the way, so that it can undo the move. */
-export function asideFolder(publicDir: string): string {
-  return join(publicDir, STAGING_FOLDER, 'aside')
-}
-
 /** Where a switch moves removed paths, under numbers, until it is done. */
 export function removedFolder(publicDir: string): string {
   return join(publicDir, STAGING_FOLDER, 'removed')

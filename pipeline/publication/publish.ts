@@ -9,7 +9,7 @@ import { type ReleaseEntry, type ReleaseIndex, type ReleaseName, releasePath } f
 import { COVERAGE_PATH, DOIS_PATH, INDEX_PATH } from '../contract/published-paths.ts'
 import type { Retention } from '../contract/retention.ts'
 import type { Fact } from '../ledger/fact.ts'
-import { fold, type Published } from '../ledger/fold.ts'
+import { fold, type PublicLists } from '../ledger/fold.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { doisOf } from '../release/dois.ts'
 import { currentEntry, readIndex, unlistedReleases } from '../release/index.ts'
@@ -30,19 +30,13 @@ import { removeSignatures, stageSignatures } from './signatures.ts'
 import { checkSigning, describeUnusedKeys } from './signing.ts'
 import { eraseInputs, removeWithdrawn, verifyWithdrawn } from './tombstone.ts'
 
-/** The ledger, from which the public folder follows again, and whether that completed a new chain. */
-export interface Recovered {
-  ledger: Ledger
-  completed: boolean
-}
-
 /**
  * Publishes what follows from the ledger, whatever a stopped command left of it. The release of the last fact is whole, in
- * place or in the staging folder. Throws `BuildError` if ledger and public folder do not belong together.
+ * place or in the staging folder. Returns the ledger, and whether this completed a new chain. Throws `BuildError`.
  */
-export async function recover(folder: PublicFolder, database: Database): Promise<Recovered> {
+export async function recover(folder: PublicFolder, database: Database, { newChain = false } = {}) {
   const { publicDir, signing, report } = folder
-  const { ledger, keys, found } = await openChecked(folder)
+  const { ledger, keys, found } = await openChecked(folder, newChain)
   for (const message of describeUnusedKeys(keys, signing)) report({ kind: 'notice', message })
   await ledger.tidy()
   const { last } = ledger
@@ -50,41 +44,54 @@ export async function recover(folder: PublicFolder, database: Database): Promise
     await closeStaging(publicDir, folder.files)
     return { ledger, completed: false }
   }
-  const isNewChain = isOfAnotherChain(found, ledger.now)
+  const [first] = found.releases
+  const isNewChain = first !== undefined && first.hash !== ledger.now.index.releases[0]?.hash
   const wasStopped = await isSwitching(publicDir)
   if (wasStopped) await removeSignatures(folder)
   const tree = new NextTree(folder, { isNewChain })
   await resumeStaging(tree, ledger.now)
   const changed = await withEvents(tree, ledger.now, { kind: 'keys', at: signing.at })
-  if (changed.events?.length) await ledger.append(changed)
-  await follow(tree, ledger, { facts: ledger.facts, last, now: ledger.now }, database)
+  const next = changed.events?.length ? changed : undefined
+  await follow(tree, ledger, { last, next, isStopped: wasStopped }, database)
   return { ledger, completed: last.starts_chain === true && (wasStopped || isNewChain) }
 }
 
 /** The ledger for a command that changes nothing. Throws `BuildError` if a stopped command is not completed. */
-export async function openLedger(folder: PublicFolder): Promise<Ledger> {
-  const { ledger, found } = await openChecked(folder)
+export async function openLedger(folder: PublicFolder, { newChain = false } = {}): Promise<Ledger> {
+  const { ledger, found } = await openChecked(folder, newChain)
   if (toJson(found) === toJson(ledger.now.index) && !(await isSwitching(folder.publicDir))) return ledger
   throw stopped(folder.publicDir)
 }
 
 /**
- * The ledger, the keys in force and the published index. Where nothing is published any more, the next release begins a chain.
- * Throws `BuildError` if the index has a release that the ledger does not know.
+ * The ledger, the keys in force and the published index. Where nothing is published any more, a new chain begins, if that is
+ * asked for. Throws `BuildError` if ledger and public folder do not belong together.
  */
-async function openChecked({ publicDir, dataDir, files, signing }: PublicFolder) {
+async function openChecked({ publicDir, dataDir, files, signing }: PublicFolder, newChain: boolean) {
   const ledger = await Ledger.open(dataDir, files)
   const found = await readIndex(publicDir)
   const known = ledger.entries
   const unknown = found.releases.find(({ hash }) => !known.has(hash))
   if (unknown !== undefined) {
+    const without = ledger.isEmpty ? 'without one, ' : `without one, move ${ledger.folder} elsewhere and `
     throw new BuildError(
       `${join(publicDir, INDEX_PATH)} has release ${unknown.release}, which ${ledger.folder} does not know: restore that ` +
-        'folder from the newest backup; without one, tokenboard build --from-public makes it from what is published',
+        `folder from the newest backup; ${without}tokenboard build --from-public makes it from what is published`,
     )
   }
   const keys = await checkSigning(publicDir, ledger.now.events, signing)
-  if (found.releases.length === 0 && (await placeOfCurrent(publicDir, ledger.now)) === undefined) ledger.startChain()
+  const isGone = found.releases.length === 0 && (await placeOfCurrent(publicDir, ledger.now)) === undefined
+  if (isGone && !ledger.isEmpty) {
+    const [left] = await unlistedReleases(publicDir, found)
+    if (left !== undefined || !(newChain || ledger.isSynthetic)) {
+      throw new BuildError(
+        `${publicDir} does not have what was published, ${currentEntry(ledger.now.index)?.release} and what belongs to it: ` +
+          'name the folder that has it as PUBLIC_DIR, or restore it from a backup. To start anew in an empty folder: ' +
+          'tokenboard build --new-chain',
+      )
+    }
+    ledger.startChain()
+  }
   return { ledger, keys, found }
 }
 
@@ -104,11 +111,6 @@ function stopped(publicDir: string): BuildError {
   return new BuildError(`${publicDir} was left by a build that was stopped; make build completes it`)
 }
 
-function isOfAnotherChain(found: ReleaseIndex, { index }: Published): boolean {
-  const [first] = found.releases
-  return first !== undefined && first.hash !== index.releases[0]?.hash
-}
-
 /** Publishes a staged and verified release: stages everything that follows from it, then makes one switch to both. */
 export async function publish(
   folder: PublicFolder,
@@ -121,7 +123,7 @@ export async function publish(
   const tree = new NextTree(folder, { isNewChain: startsChain })
   tree.adopt(releasePath(staged.release), staged.loaded)
   const next = await releaseFact(tree, ledger.now, { staged, retention })
-  await followNext(tree, ledger, next, database, async () => signal.throwIfAborted())
+  await follow(tree, ledger, { last: next, next, begin: async () => signal.throwIfAborted() }, database)
 }
 
 /** Drops what the setting does not keep any more, in a switch of its own. */
@@ -132,8 +134,9 @@ export async function publishDropped(
   signal: AbortSignal,
 ): Promise<void> {
   try {
+    const next: Fact = { kind: 'drop', at: folder.signing.at, dropped }
     const begin = async () => signal.throwIfAborted()
-    await followNext(new NextTree(folder), ledger, { kind: 'drop', at: folder.signing.at, dropped }, database, begin)
+    await follow(new NextTree(folder), ledger, { last: next, next, begin }, database)
   } finally {
     await abandonStaging(folder.publicDir, folder.files)
   }
@@ -152,61 +155,54 @@ export async function publishWithdrawal(
 ): Promise<void> {
   const tree = new NextTree(folder)
   if (asked.staged !== undefined) tree.adopt(releasePath(asked.staged.release), asked.staged.loaded)
-  await followNext(tree, ledger, await withdrawalFact(tree, ledger, asked, database), database, begin)
+  const next = await withdrawalFact(tree, ledger, asked, database)
+  await follow(tree, ledger, { last: next, next, begin }, database)
 }
 
-/** What is published, and the facts that it follows from. */
+/** The facts that a switch follows from. */
 interface Following {
-  facts: readonly Fact[]
-  /** The one that a stopped command may have left. */
+  /** The one that a stopped command may have left, or the one to append. */
   last: Fact
-  now: Published
+  /** Appended as the last step before the switch. */
+  next: Fact | undefined
+  /** Whether a command was stopped after its fact was appended. */
+  isStopped?: boolean
+  /** Called before anything changes. */
+  begin?: () => Promise<void>
 }
 
-async function followNext(
-  tree: NextTree,
-  ledger: Ledger,
-  next: Fact,
-  database: Database,
-  begin: () => Promise<void>,
-): Promise<void> {
-  const following = { facts: [...ledger.facts, next], last: next, now: fold(ledger.now, [next]) }
-  await follow(tree, ledger, following, database, async () => {
-    await begin()
-    await ledger.append(next)
-  })
-}
-
-/** Stages everything that follows from a fact and switches to it. Calls `begin` before the first rename. */
+/** Stages everything that follows from the facts, appends the next one, and switches. */
 async function follow(
   tree: NextTree,
   ledger: Ledger,
-  following: Following,
+  { last, next, isStopped = false, begin = async () => {} }: Following,
   database: Database,
-  begin: () => Promise<void> = async () => {},
 ): Promise<void> {
-  const { last, now } = following
+  const facts = [...ledger.facts, ...(next ? [next] : [])]
+  const now = next === undefined ? ledger.now : fold(ledger.now, [next])
   const { index, events } = now
   if (tree.isNewChain) await replaceChain(tree, currentEntry(index)?.release ?? '')
   await removeEnded(tree, index, ledger)
-  const notePages = await stage(tree, following, database)
+  const notePages = await stage(tree, { facts, last, now }, database)
   for (const path of last.removed ?? []) await removeRevision(tree, path)
   await removeWithdrawn(tree, index)
   await removeDropped(tree, index, database)
   const noteFiles = await stageSignatures(tree, index, events)
   await tree.flush()
   await begin()
+  await tree.begin()
+  if (next !== undefined) await ledger.append(next)
   await tree.commit()
   await notePages()
   await noteFiles()
-  if (last.withdrawn?.is_erased === true) await eraseInputs(tree.folder, last.withdrawn.releases)
+  if ((isStopped || last === next) && last.withdrawn?.is_erased) await eraseInputs(tree.folder, last.withdrawn.releases)
   await closeStaging(tree.folder.publicDir, tree.folder.files)
 }
 
 /** Stages the entries that differ. Returns a function that notes which pages exist; call it when they are in place. */
 async function stage(
   tree: NextTree,
-  { facts, last, now }: Following,
+  { facts, last, now }: { facts: readonly Fact[]; last: Fact; now: PublicLists },
   database: Database,
 ): Promise<() => Promise<void>> {
   const { index, coverage, events, restatements } = now
@@ -228,7 +224,7 @@ async function stage(
   return note
 }
 
-/** Removes releases of chains that ended. Throws `BuildError` for a folder that no fact tells of. */
+/** Removes releases of chains that ended. Throws `BuildError` for a folder that the ledger does not list. */
 async function removeEnded(tree: NextTree, index: ReleaseIndex, ledger: Ledger): Promise<void> {
   const { publicDir } = tree.folder
   const ended = new Set(ledger.entries.values())

@@ -20,7 +20,7 @@ import { modelFacts } from '../dataset/model-facts.ts'
 import { readModels } from '../dataset/models-file.ts'
 import { hasOldCounts, toRanges } from '../dataset/old-counts.ts'
 import { restorePeriods } from '../dataset/rank.ts'
-import type { Published } from '../ledger/fold.ts'
+import type { PublicLists } from '../ledger/fold.ts'
 import type { ModelNames } from '../raw/registry.ts'
 import { heldSince, readDisclosure, toPeriods } from '../release/disclosure-file.ts'
 import { describeChanges } from '../release/draft-changes.ts'
@@ -46,7 +46,7 @@ interface Replaced {
  */
 export async function stageReplacement(
   folder: PublicFolder,
-  { index, coverage }: Published,
+  { index, coverage }: PublicLists,
   replaced: Replaced,
   database: Database,
 ): Promise<Staged> {

@@ -6,11 +6,11 @@ import { type Manifest, releasePath } from '../contract/manifest.ts'
 import { HISTORY_PATHS } from '../contract/published-paths.ts'
 import { type DataFile, dataFiles, MANIFEST_FILE } from '../contract/release-files.ts'
 import { tablesIn } from '../contract/tables.ts'
-import type { Published } from '../ledger/fold.ts'
+import type { PublicLists } from '../ledger/fold.ts'
 import { currentEntry } from '../release/index.ts'
 import { readTables, writeTable } from '../release/remake.ts'
 import type { NextTree } from './next-tree.ts'
-import { asideFolder, periodsFolder, removedFolder, stagingRoot } from './public-folder.ts'
+import { periodsFolder, removedFolder, stagingRoot } from './public-folder.ts'
 
 /**
  * If the release that becomes current was dropped, because a withdrawal makes it current again, stages its data files from the published history. Throws `BuildError` if that does not give the same bytes.
@@ -34,7 +34,7 @@ export async function currentDataFiles(tree: NextTree, manifest: Manifest, datab
 /** Where the folder of the current release is: in place, or in the staging folder that a stopped command left. */
 export async function placeOfCurrent(
   publicDir: string,
-  { index }: Published,
+  { index }: PublicLists,
 ): Promise<{ path: string; isStaged: boolean } | undefined> {
   const current = currentEntry(index)
   if (current === undefined) return undefined
@@ -48,7 +48,7 @@ export async function placeOfCurrent(
 }
 
 /** Has a tree find the current release, and removes all else from the staging folder. Throws `BuildError` if it is nowhere. */
-export async function resumeStaging(tree: NextTree, published: Published): Promise<void> {
+export async function resumeStaging(tree: NextTree, published: PublicLists): Promise<void> {
   const { publicDir, files } = tree.folder
   const found = await placeOfCurrent(publicDir, published)
   if (found === undefined) {
@@ -59,7 +59,7 @@ export async function resumeStaging(tree: NextTree, published: Published): Promi
   else tree.keep(found.path)
   const steps = dirname(stagingRoot(publicDir, 'release'))
   const left = (await namesIn(steps)).filter((step) => step !== 'release' || !found.isStaged)
-  const others = [asideFolder(publicDir), removedFolder(publicDir), periodsFolder(publicDir)]
+  const others = [removedFolder(publicDir), periodsFolder(publicDir)]
   for (const path of [...others, ...left.map((step) => join(steps, step))]) await files.remove(path)
 }
 

@@ -7,7 +7,7 @@ import { HISTORY_PATHS } from '../contract/published-paths.ts'
 import { isDataFile } from '../contract/release-files.ts'
 import type { Retention } from '../contract/retention.ts'
 import { TABLES } from '../contract/tables.ts'
-import { hashIn, standingReleases } from '../release/index.ts'
+import { hashIn } from '../release/index.ts'
 import { hashesInHistory } from '../release/read-back.ts'
 import type { NextTree } from './next-tree.ts'
 
@@ -30,13 +30,6 @@ export function toDrop(
   const gone = new Set(releases.filter(({ dropped }) => dropped).map(({ release }) => release))
   const old = standing.slice(0, -keep_releases).filter((name) => !keep.includes(name))
   return old.filter((name) => !gone.has(name))
-}
-
-/** Marks the releases whose data files go. Those that were dropped stay so. */
-export function withDropped(index: ReleaseIndex, retention: Retention): ReleaseIndex {
-  const going = new Set(toDrop(index, standingReleases(index), retention))
-  const mark = (entry: ReleaseEntry): ReleaseEntry => (going.has(entry.release) ? { ...entry, dropped: true } : entry)
-  return { ...index, releases: index.releases.map(mark) }
 }
 
 /**

@@ -8,12 +8,12 @@ import type { Coverage } from '../contract/ledger.ts'
 import { type ContentHash, DATASET_PATH, releasePath } from '../contract/manifest.ts'
 import { PERIOD_FORMATS } from '../contract/published-paths.ts'
 import type { RankingRow, Timestamp } from '../contract/ranking.ts'
-import { type Period, periodsOf, type Revision } from '../dataset/coverage.ts'
+import { type Period, periodsOf } from '../dataset/coverage.ts'
 import { type Fact, madeBy, removedBy } from '../ledger/fact.ts'
-import type { Published } from '../ledger/fold.ts'
+import type { PublicLists } from '../ledger/fold.ts'
 import { standingReleases } from '../release/index.ts'
 import type { NextTree } from './next-tree.ts'
-import { pointerPath, renderParquet, revisionPath, revisionText } from './periods.ts'
+import { periodsIn, pointerPath, type RowsOfPeriod, renderParquet, revisionPath, revisionText } from './periods.ts'
 import { createReleaseRows } from './release-rows.ts'
 
 /** A revision to stage, with the hash of its rows. */
@@ -31,7 +31,7 @@ interface Wanted extends Period {
 export async function stageRevisions(
   tree: NextTree,
   { facts, last }: { facts: readonly Fact[]; last: Fact },
-  { index, coverage }: Pick<Published, 'index'> & { coverage: Coverage },
+  { index, coverage }: Pick<PublicLists, 'index'> & { coverage: Coverage },
   database: Database,
 ): Promise<void> {
   let wanted = await wantedOf(tree, { facts, last }, { index, coverage })
@@ -57,7 +57,7 @@ const pathTo = (path: string) => join(DATASET_PATH, path)
 async function wantedOf(
   tree: NextTree,
   { facts, last }: { facts: readonly Fact[]; last: Fact },
-  { index, coverage }: Pick<Published, 'index'> & { coverage: Coverage },
+  { index, coverage }: Pick<PublicLists, 'index'> & { coverage: Coverage },
 ): Promise<Wanted[]> {
   const newest = new Map(periodsOf(coverage).map((each) => [`${each.folder}/${each.name}`, each.revision]))
   const gone = removedBy(facts)
@@ -79,36 +79,26 @@ async function wantedOf(
 }
 
 /** The rows of each wanted revision that a release has. */
-function rowsOf(wanted: readonly Wanted[], rows: readonly RankingRow[]): Map<Wanted, RankingRow[]> {
-  const days = Map.groupBy(rows, ({ date }) => date)
-  const months = Map.groupBy(rows, ({ date }) => date.slice(0, 7))
+function rowsOf(wanted: readonly Wanted[], rows: readonly RankingRow[]): Map<Wanted, RowsOfPeriod> {
+  const periods = new Map(periodsIn(rows).map((each) => [`${each.folder}/${each.name}`, each]))
   const found = wanted.flatMap((each) => {
-    const own = (each.folder === 'daily' ? days : months).get(each.name)
-    return own !== undefined && contentHash(own) === each.hash ? [[each, own] as const] : []
+    const own = periods.get(`${each.folder}/${each.name}`)
+    return own !== undefined && contentHash(own.rows) === each.hash ? [[each, own] as const] : []
   })
   return new Map(found)
 }
 
-async function stageFound(
-  tree: NextTree,
-  found: ReadonlyMap<Wanted, readonly RankingRow[]>,
-  database: Database,
-): Promise<void> {
-  const revisions = [...found].map(([wanted, rows]): [Wanted, Revision] => [wanted, { ...wanted, rows }])
-  const parquet = await renderParquet(
-    revisions.map(([, revision]) => revision),
-    tree.folder,
-    database,
-  )
-  const stage = async ([{ asOf, isNewest }, revision]: [Wanted, Revision]) => {
-    for (const format of PERIOD_FORMATS[revision.folder]) {
-      const rendered = format === 'parquet' ? parquet.get(revision.name) : revisionText(revision, format, asOf)
-      if (rendered === undefined) throw new Error(`there is no Parquet file of ${revision.name}`)
-      const bytes = await stageRevision(tree, pathTo(revisionPath(revision, format)), rendered)
-      if (isNewest) await tree.write(pathTo(pointerPath(revision, format)), bytes)
+async function stageFound(tree: NextTree, found: ReadonlyMap<Wanted, RowsOfPeriod>, database: Database): Promise<void> {
+  const parquet = await renderParquet([...found.values()], tree.folder, database)
+  const stage = async ([wanted, period]: [Wanted, RowsOfPeriod]) => {
+    for (const format of PERIOD_FORMATS[period.folder]) {
+      const rendered = format === 'parquet' ? parquet.get(period.name) : revisionText(period, format, wanted.asOf)
+      if (rendered === undefined) throw new Error(`there is no Parquet file of ${period.name}`)
+      const bytes = await stageRevision(tree, pathTo(revisionPath(wanted, format)), rendered)
+      if (wanted.isNewest) await tree.write(pathTo(pointerPath(period, format)), bytes)
     }
   }
-  await sideBySide(revisions, stage, SMALL_FILES_AT_ONCE)
+  await sideBySide([...found], stage, SMALL_FILES_AT_ONCE)
 }
 
 /** Stages a file of a revision, unless it is published already. Returns the bytes that are or will be published. */

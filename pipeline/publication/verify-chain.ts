@@ -2,21 +2,38 @@ import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { readIfAny } from '../base/files.ts'
+import { counted } from '../base/numbers.ts'
 import { contentHash } from '../base/text.ts'
-import { CHANGES_FILES, changeLog, type TableChanges } from '../contract/change-log.ts'
+import { CHANGES_FILES, type TableChanges } from '../contract/change-log.ts'
 import type { Coverage, Restatements } from '../contract/ledger.ts'
-import type { DataVersion, Manifest, ReleaseEntry, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
+import {
+  type DataVersion,
+  isErased,
+  type Manifest,
+  type ReleaseEntry,
+  type ReleaseIndex,
+  type ReleaseName,
+} from '../contract/manifest.ts'
 import { type Table, tablesIn } from '../contract/tables.ts'
-import { applyChanges, inverse, readChanges, rowsIn, type TableRows, writeChanges } from '../dataset/change-log.ts'
+import {
+  applyChanges,
+  inverse,
+  readChanges,
+  rowsIn,
+  type TableRows,
+  tableChanges,
+  writeChanges,
+} from '../dataset/change-log.ts'
 import { schemaOf } from '../dataset/changes.ts'
 import { advance, periodsOf } from '../dataset/coverage.ts'
 import { isSchemaChange, nextVersion } from '../dataset/data-version.ts'
 import { firstDates } from '../dataset/first-dates.ts'
 import { restatementOf } from '../dataset/restatements.ts'
+import { coverageChange, madeBy } from '../ledger/fact.ts'
 import { hashIn } from '../release/index.ts'
 import type { LoadedRelease } from '../release/verify.ts'
 import { type ExpectedRestatement, verifyLists } from './verify-lists.ts'
-import { type Made, verifyPeriods } from './verify-periods.ts'
+import { type ExpectedRevision, verifyPeriods } from './verify-periods.ts'
 
 /** Replays the releases, oldest first, to know what must be published beside them. */
 export class ChainCheck {
@@ -28,7 +45,7 @@ export class ChainCheck {
   #coverage: Coverage | undefined
   readonly #restatements: ExpectedRestatement[] = []
   readonly #holdings = new Set<string>()
-  readonly #made: Made[] = []
+  readonly #made: ExpectedRevision[] = []
 
   /** `coverage` is the published one: it counts revisions of withdrawn releases, too. */
   constructor(
@@ -51,22 +68,30 @@ export class ChainCheck {
     const changes = await this.#verifyChanges(before, loaded)
     if (followsItsOwn) this.#verifyFacts(manifest)
     this.#verifyVersion(entry.data_version, manifest, changes)
-    const { coverage, revisions } = advance(this.#coverage, loaded)
+    const coverage = advance(this.#coverage, loaded)
     const restatement = restatementOf(this.#coverage, coverage, manifest, firstDates(this.#published, manifest))
     const lastDate = followsItsOwn ? (this.#coverage?.days.at(-1)?.date ?? '') : undefined
     this.#restatements.push({ manifest, restatement, lastDate })
     for (const { folder, name, content_hash } of periodsOf(coverage)) {
       this.#holdings.add(`${folder}/${name} ${content_hash}`)
     }
-    const isCounted = this.#index.releases.every(
-      ({ release, status }) => release >= entry.release || status !== 'withdrawn',
-    )
-    for (const { folder, name, revision, rows } of revisions) {
-      const known = isCounted ? { revision, asOf: manifest.as_of } : { revision: undefined }
-      this.#made.push({ folder, name, ...known, release: manifest.release, hash: contentHash(rows) })
-    }
+    this.#expect(manifest, coverage, followsItsOwn)
     this.#coverage = coverage
     this.#previous = loaded
+  }
+
+  /** The revisions that a release makes. After a withdrawal their numbers are not known, nor who made the rows first. */
+  #expect({ release, as_of }: Manifest, coverage: Coverage, followsItsOwn: boolean): void {
+    const { releases } = this.#index
+    const position = releases.findIndex((entry) => entry.release === release)
+    const isCounted = releases.slice(0, position).every(({ status }) => status !== 'withdrawn')
+    const before = releases[position - 1]
+    const isReplacement = before !== undefined && isErased(before)
+    const asOf = (followsItsOwn || isCounted) && !isReplacement ? as_of : undefined
+    const made = madeBy([{ kind: 'release', at: as_of, coverage: coverageChange(this.#coverage, coverage) }])
+    for (const { folder, name, revision, hash } of made.filter((each) => each.release === release)) {
+      this.#made.push({ folder, name, revision: isCounted ? revision : undefined, asOf, release, hash })
+    }
   }
 
   /** The rows before a release that follows a withdrawn one: they were removed, and follow from its changes. */
@@ -89,16 +114,18 @@ export class ChainCheck {
   /** Each file of changes must be the one that follows from both releases. */
   async #verifyChanges(before: TableRows | undefined, release: LoadedRelease): Promise<TableChanges> {
     const { manifest } = release
-    const changes = new Map<Table, ReturnType<typeof changeLog>>()
+    const changes = tableChanges(before, release)
     for (const table of tablesIn(manifest)) {
       const path = this.#changesPath(manifest.release, table)
-      const made = changeLog(rowsIn(before, table), rowsIn(release, table))
+      const made = changes[table] ?? []
+      const { rows } = manifest.files.find((file) => file.path === CHANGES_FILES[table]) ?? {}
       if ((await readIfAny(path))?.equals(writeChanges(made, table)) !== true) {
         throw notLeading(path, manifest.changes.previous ?? 'nothing', manifest.release)
       }
-      changes.set(table, made)
+      if (rows === made.length) continue
+      throw new BuildError(`${path} has ${counted(made.length, 'row')}, but the manifest says ${rows}`)
     }
-    return { daily: [], ...Object.fromEntries(changes) }
+    return changes
   }
 
   #changesPath(release: ReleaseName, table: Table): string {

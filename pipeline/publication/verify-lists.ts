@@ -6,7 +6,7 @@ import { COVERAGE_FILE, RESTATEMENTS_FILE } from '../contract/published-paths.ts
 import { daysBetween, type UtcDate } from '../contract/utc-date.ts'
 import { missingReason, type ReleaseFacts } from '../dataset/coverage.ts'
 import { type RestatingFacts, toRestatement } from '../dataset/restatements.ts'
-import { type Covered, LISTS, nameOf } from '../ledger/fact.ts'
+import { type CoverageEntry, LISTS, nameOf } from '../ledger/fact.ts'
 
 export interface ExpectedRestatement {
   manifest: RestatingFacts
@@ -31,20 +31,23 @@ export function verifyLists(
 ): void {
   const hasGaps = index.releases.some(({ status }) => status === 'withdrawn')
   const path = join(dataset, COVERAGE_FILE)
-  verifyCoverage(path, found.coverage, expected, hasGaps)
+  verifyCoverage(path, index, found.coverage, { ...expected, hasGaps })
   verifySpan(path, found.coverage, index)
   verifyRestatements(join(dataset, RESTATEMENTS_FILE), index, found.restatements, expected.restatements, hasGaps)
 }
 
 function verifyCoverage(
   path: string,
+  index: ReleaseIndex,
   found: Coverage,
-  { coverage: expected, manifest }: Expected,
-  hasGaps: boolean,
+  { coverage: expected, manifest, hasGaps }: Expected & { hasGaps: boolean },
 ): void {
-  const textOf = (entry: Covered) => JSON.stringify(hasGaps ? { ...entry, ...UNKNOWN } : entry)
+  const known = new Set(index.releases.map(({ release }) => release))
+  const textOf = (entry: CoverageEntry) => JSON.stringify(hasGaps ? { ...entry, ...UNKNOWN } : entry)
   for (const list of LISTS) {
-    const right = new Map((expected[list] ?? []).map((entry: Covered) => [nameOf(entry), textOf(entry)]))
+    if ((found[list] === undefined) !== (expected[list] === undefined)) throw notOf(path, expected)
+    if (!isAscending((found[list] ?? []).map(nameOf))) throw new BuildError(`${path} does not have each date once`)
+    const right = new Map((expected[list] ?? []).map((entry: CoverageEntry) => [nameOf(entry), textOf(entry)]))
     for (const entry of found[list] ?? []) {
       const name = nameOf(entry)
       // A withdrawn release may have had dates and months that no other release has.
@@ -54,6 +57,9 @@ function verifyCoverage(
       if (textOf(entry) !== facts) {
         throw new BuildError(`${path} says of ${name} ${textOf(entry)}, but the releases say ${facts ?? 'nothing'}`)
       }
+      if (entry.release !== null && !known.has(entry.release)) {
+        throw new BuildError(`${path} names release ${entry.release}, but no such release exists`)
+      }
       if (!('reason' in entry) || entry.reason === missingReason(entry, manifest)) continue
       throw new BuildError(`${path} gives the wrong reason for ${name}`)
     }
@@ -62,7 +68,11 @@ function verifyCoverage(
   }
   const headOf = ({ start_date: _start, days: _days, months: _months, weekly: _w, monthly: _m, ...head }: Coverage) =>
     JSON.stringify(head)
-  if (headOf(found) !== headOf(expected)) throw new BuildError(`${path} is not of release ${expected.release}`)
+  if (headOf(found) !== headOf(expected)) throw notOf(path, expected)
+}
+
+function notOf(path: string, { release }: Coverage): BuildError {
+  return new BuildError(`${path} is not of release ${release}`)
 }
 
 /** What withdrawn releases decided. */
@@ -71,14 +81,13 @@ const NOTHING = { rows: 0, total_tokens: '0', content_hash: null }
 const MISSING = { status: 'missing' as const, old_counts: undefined }
 
 /** A withdrawn release may have had the first date; its index entry keeps it. */
-function verifySpan(path: string, { start_date, days, months }: Coverage, { releases }: ReleaseIndex): void {
+function verifySpan(path: string, { start_date, days }: Coverage, { releases }: ReleaseIndex): void {
   const [first, last] = [days.at(0), days.at(-1)]
   const isFirst = first?.date === start_date && first.revision !== null
   const isKnown = releases.some((release) => release.start_date <= start_date)
   if (!isFirst || !isKnown) throw new BuildError(`${path} does not begin with the first date that was published`)
   const isWhole = last !== undefined && days.length === daysBetween(start_date, last.date) + 1
-  const isOrdered = isAscending(days.map(({ date }) => date)) && isAscending(months.map(({ month }) => month))
-  if (!isWhole || !isOrdered) throw new BuildError(`${path} does not have each date once`)
+  if (!isWhole) throw new BuildError(`${path} does not have each date once`)
 }
 
 function isAscending(names: readonly string[]): boolean {

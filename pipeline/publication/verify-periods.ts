@@ -19,7 +19,7 @@ interface Held {
 }
 
 /** A revision that a release that stands makes. Once a release was withdrawn, number and instant are not known. */
-export interface Made extends Period, Held {
+export interface ExpectedRevision extends Period, Held {
   release: ReleaseName
   revision: number | undefined
 }
@@ -28,12 +28,12 @@ export interface Standing {
   index: ReleaseIndex
   /** What releases have, as `daily/2026-11-19 sha256:…`. */
   holdings: ReadonlySet<string>
-  made: readonly Made[]
+  made: readonly ExpectedRevision[]
 }
 
 /**
  * Verifies the revisions of days and months. Where releases were withdrawn, nobody can tell which revisions they made: the
- * newest one is verified, each other must have the rows of a release that stands, and none of these may lack. `notVerified`
+ * newest one is verified, each other must have the rows of a release that stands, and none of these may be missing. `notVerified`
  * lists the numbers that are gone.
  */
 export async function verifyPeriods(
@@ -49,7 +49,9 @@ export async function verifyPeriods(
     const place = placeOf(period)
     const own = made.get(place) ?? []
     const found = await verifyRevisions(dataset, period, { ...standing, made: own }, database)
-    const lost = own.find(({ hash }) => ![...found.values()].includes(hash))
+    const isSame = (one: Held, other: Held) =>
+      one.hash === other.hash && (one.asOf ?? other.asOf) === (other.asOf ?? one.asOf)
+    const lost = own.find((each) => ![...found.values()].some((held) => isSame(held, each)))
     if (lost !== undefined) {
       throw new BuildError(`${join(dataset, place)} lacks a revision with the rows of release ${lost.release}`)
     }
@@ -68,13 +70,13 @@ function numbersTo({ revision }: Published): number[] {
   return Array.from({ length: revision ?? 0 }, (_, position) => position + 1)
 }
 
-/** The hash of each revision that is there. */
+/** What each revision that is there holds. */
 async function verifyRevisions(
   dataset: string,
   period: Published & Period,
   { index, holdings, made }: Standing,
   database: Database,
-): Promise<Map<number, ContentHash>> {
+): Promise<Map<number, Held>> {
   const place = placeOf(period)
   const instants = new Map(index.releases.map(({ release, as_of }) => [release, as_of]))
   const expected = new Map<number, Held>()
@@ -93,18 +95,15 @@ async function verifyRevisions(
     }
   }
   const present = new Set(await namesIn(join(dataset, place)))
-  const found = new Map<number, ContentHash>()
+  const found = new Map<number, Held>()
   for (const revision of numbersTo(period)) {
     const right = expected.get(revision)
     const isThere = PERIOD_FORMATS[period.folder].some((format) => present.has(`r${revision}.${format}`))
     if (!isThere && right === undefined) continue
-    const hash = await verifyRevision(
-      dataset,
-      { ...period, revision },
-      (path, held) => check(path, held, right),
-      database,
+    found.set(
+      revision,
+      await verifyRevision(dataset, { ...period, revision }, (path, held) => check(path, held, right), database),
     )
-    found.set(revision, hash)
   }
   return found
 }
@@ -115,17 +114,17 @@ async function verifyRevision(
   revision: Period & { revision: number },
   check: (path: string, held: Held) => void,
   database: Database,
-): Promise<ContentHash> {
-  let first: { path: string; hash: ContentHash } | undefined
+): Promise<Held> {
+  let first: (Held & { path: string }) | undefined
   for (const format of PERIOD_FORMATS[revision.folder]) {
     const path = join(dataset, revisionPath(revision, format))
     const held = await readRevision(path, { format, name: revision.name }, database)
     check(path, held)
-    first ??= { path, hash: held.hash }
+    first ??= { path, ...held }
     if (held.hash !== first.hash) throw new BuildError(`${path} holds other rows than ${basename(first.path)}`)
   }
   if (first === undefined) throw new Error('a revision has at least one format')
-  return first.hash
+  return first
 }
 
 async function readRevision(

@@ -276,11 +276,11 @@ async function takeOut(
 
 /** Erases the rows of each date of the range, and has later builds leave it out, also if it never had rows. */
 async function leaveOut(
-  ledger: PublishedDates,
+  published: PublishedDates,
   { dates, firsts, at }: Plan,
   { index, files }: { index: ReleaseIndex; files: Files },
 ): Promise<void> {
-  const known = new Map(ledger.all.map((each) => [each.date, each]))
+  const known = new Map(published.all.map((each) => [each.date, each]))
   const newest = standingReleases(index).at(-1) ?? ''
   const count = daysBetween(dates.start_date, dates.end_date) + 1
   const all = Array.from({ length: count }, (_, day) => addDays(dates.start_date, day))
@@ -288,14 +288,14 @@ async function leaveOut(
     const { release = firsts.get(date) ?? newest, rule = null, withdrawn_at = at } = known.get(date) ?? {}
     return { date, release, rule, joined_cells: 0, rows: [], withdrawn_at }
   })
-  ledger.replace(withdrawn)
-  await ledger.write(files)
+  published.replace(withdrawn)
+  await published.write(files)
 }
 
 /** Only after the switch: until then a build must not publish the dates. */
-async function letBack(ledger: PublishedDates, dates: DateRange, { files }: PublicFolder): Promise<void> {
-  const known = ledger.all.filter(({ date, withdrawn_at }) => withdrawn_at !== undefined && isBetween(date, dates))
-  ledger.forget(known.map(({ date }) => date))
+async function letBack(published: PublishedDates, dates: DateRange, { files }: PublicFolder): Promise<void> {
+  const known = published.all.filter(({ date, withdrawn_at }) => withdrawn_at !== undefined && isBetween(date, dates))
+  published.forget(known.map(({ date }) => date))
   // An empty list stays: without any, builds take it for lost.
-  await ledger.write(files)
+  await published.write(files)
 }

@@ -5,6 +5,7 @@ import { BuildError, CliError, reasonOf } from '../base/errors.ts'
 import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
+import { Ledger } from '../ledger/ledger.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { withWorkspace } from '../rollup/workspace.ts'
@@ -63,14 +64,12 @@ export async function withdraw(
     signal.throwIfAborted()
     report({ kind: 'stage', stage: 'withdraw' })
     const withdrawal = { withdrawn_at: planned.withdrawn_at, reason: planned.reason }
-    let hasBegun = false
     try {
       const withdrawn = { releases: [asked.release], withdrawal, isErased: false }
-      await publishWithdrawal(folder, ledger, withdrawn, database, async () => {
-        hasBegun = true
-      })
+      await publishWithdrawal(folder, ledger, withdrawn, database, async () => signal.throwIfAborted())
     } catch (error) {
-      if (!hasBegun) {
+      const { now } = await Ledger.open(config.dataDir, effects.files)
+      if (findEntry(now.index, asked.release).status !== 'withdrawn') {
         await closeStaging(publicDir, effects.files)
         throw error
       }

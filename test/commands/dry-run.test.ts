@@ -114,7 +114,9 @@ describe('a dry run', () => {
     }
     await expect(buildIn(workspace, LATER, { files: { ...realFiles, rename } })).rejects.toThrow('the machine is gone')
     const before = await snapshotTree(workspace.publicDir)
-    await expect(dryRun(workspace, LATER)).rejects.toThrow(/was left by a build that was stopped; make build completes it/)
+    await expect(dryRun(workspace, LATER)).rejects.toThrow(
+      /was left by a build that was stopped; make build completes it/,
+    )
     expect(await snapshotTree(workspace.publicDir)).toEqual(before)
   })
 

@@ -1,7 +1,11 @@
 /** The facts of DATA_DIR/ledger: what a build makes of lost and changed ones. The cases and faults tell what follows from them. */
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { DATASET_PATH, type ReleaseEntry } from '../../pipeline/contract/manifest.ts'
+import type { Fact } from '../../pipeline/ledger/fact.ts'
+import { fold, UNPUBLISHED } from '../../pipeline/ledger/fold.ts'
+import { readIndex } from '../support/history.ts'
 import {
   buildIn,
   copyWorkspace,
@@ -9,12 +13,13 @@ import {
   removeWorkspace,
   snapshotTree,
   type Workspace,
+  withdrawDatesIn,
   withdrawIn,
 } from '../support/pipeline.ts'
 import { deliver, release, type Use, verifyFolder } from '../support/releases.ts'
 import { newRuledGateway, RULE, SAFE } from '../support/ruled-gateway.ts'
 
-const [FIRST, SECOND] = ['20250310T100000Z', '20250310T110000Z']
+const [FIRST, SECOND, THIRD] = ['20250310T100000Z', '20250310T110000Z', '20250310T120000Z'] as const
 const NEXT: Use[] = [['2025-02-27', 1], ['2025-02-28', 5], ['2025-03-02', 9]] // biome-ignore format: rows
 
 let original: Workspace
@@ -31,6 +36,7 @@ beforeAll(async () => {
 
 afterAll(() => removeWorkspace(original))
 
+const entryOf = (release: string) => ({ release, hash: release }) as ReleaseEntry
 const ledgerOf = ({ dataDir }: Workspace) => join(dataDir, 'ledger')
 const generationOf = (workspace: Workspace) => join(ledgerOf(workspace), 'generation-1')
 const buildNext = (workspace: Workspace, options = {}) => buildIn(workspace, '2025-03-11T10:00:00Z', {}, options)
@@ -78,12 +84,58 @@ it('a lost ledger stops a build, and --from-public makes one from which all foll
   await expect(buildNext(workspace, { fromPublic: true })).rejects.toThrow(/ledger is there; leave the option out/)
 })
 
-it('a ledger from before the newest release stops a build', async () => {
+it('a public folder with nothing of what was published stops a build, and so does one with a part of it', async () => {
   const workspace = await copyWorkspace(original)
-  await buildNext(workspace)
-  await rm(ledgerOf(workspace), { recursive: true })
-  await cp(ledgerOf(original), ledgerOf(workspace), { recursive: true })
-  await expect(buildNext(workspace)).rejects.toThrow(/has release 20250311T100000Z, which .*ledger does not know/)
+  const elsewhere = { ...workspace, publicDir: join(workspace.root, 'elsewhere') }
+  const refused = `${elsewhere.publicDir} does not have what was published, 20250310T120000Z and what belongs to it: name the folder`
+  await expect(buildNext(elsewhere)).rejects.toThrow(refused)
+  const lost = `${DATASET_PATH}/releases`
+  await cp(join(workspace.publicDir, lost, SECOND), join(elsewhere.publicDir, lost, SECOND), { recursive: true })
+  await expect(buildNext(elsewhere, { newChain: true })).rejects.toThrow(refused)
+  expect(await buildNext(workspace)).toMatchObject({ outcome: 'released', data_version: '4.0.0' })
+  await rm(elsewhere.publicDir, { recursive: true })
+  expect(await buildNext(elsewhere, { newChain: true })).toMatchObject({ outcome: 'released', data_version: '1.0.0' })
+})
+
+it('a folder of a release that the ledger does not list stops a build', async () => {
+  const workspace = await copyWorkspace(original)
+  const folder = join(workspace.publicDir, DATASET_PATH, 'releases/20250310T150000Z')
+  await mkdir(folder)
+  await expect(buildNext(workspace)).rejects.toThrow(`${folder} belongs to no release: remove it by hand`)
+})
+
+it('after a withdrawal for privacy, a chain that ended has the names of its releases alone', async () => {
+  const workspace = await copyWorkspace(original)
+  await buildNext(workspace, { newChain: true })
+  await release(workspace, [...NEXT, ['2025-03-03', 4]], '2025-03-11T11:00:00Z')
+  await withdrawDatesIn(workspace, '2025-03-02', '2025-03-11T12:00:00Z')
+  const index = await readIndex(workspace)
+  await release(workspace, [...NEXT, ['2025-03-03', 6]], '2025-03-11T13:00:00Z')
+  expect((await readIndex(workspace)).releases.slice(0, index.releases.length - 1)).toEqual(index.releases.slice(0, -1))
+  const facts = await readdir(join(ledgerOf(workspace), 'generation-2'))
+  const texts = await Promise.all(
+    facts.map((each) => readFile(join(ledgerOf(workspace), 'generation-2', each), 'utf8')),
+  )
+  for (const text of texts.slice(0, 4)) expect(text).not.toMatch(/"(content_hash|coverage|restatements)":/)
+  await verifyFolder(workspace.publicDir)
+})
+
+it('facts that are added one by one or at once say the same, also of a dropped release that becomes current', () => {
+  const facts = [FIRST, SECOND, THIRD].map(
+    (name): Fact => ({ kind: 'release', at: '2025-03-10T12:00:00Z', entries: [entryOf(name)] }),
+  )
+  const withdrawal = { withdrawn_at: '2025-03-11T12:00:00Z', reason: 'It was wrong.' }
+  facts.push({ kind: 'drop', at: '2025-03-11T11:00:00Z', dropped: [FIRST] })
+  for (const name of [THIRD, SECOND])
+    facts.push({
+      kind: 'withdrawal',
+      at: '2025-03-11T12:00:00Z',
+      withdrawn: { releases: [name], withdrawal, is_erased: false },
+    })
+  facts.push({ kind: 'release', at: '2025-03-11T13:00:00Z', entries: [entryOf('20250311T130000Z')] })
+  const whole = fold(UNPUBLISHED, facts)
+  expect(facts.reduce((lists, fact) => fold(lists, [fact]), UNPUBLISHED)).toEqual(whole)
+  expect(whole.index.releases[0]).not.toHaveProperty('dropped')
 })
 
 it('--from-public is refused under a disclosure rule, whose frozen dates are lost with the ledger', async () => {
@@ -92,10 +144,4 @@ it('--from-public is refused under a disclosure rule, whose frozen dates are los
   await gateway.build('2025-03-04')
   await rm(ledgerOf(gateway.workspace), { recursive: true })
   await expect(gateway.build('2025-03-05', { fromPublic: true })).rejects.toThrow(/made under a disclosure rule/)
-})
-
-it('a fact says in plain JSON what its command added', async () => {
-  const [name = ''] = await readdir(generationOf(original))
-  const fact = JSON.parse(await readFile(join(generationOf(original), name), 'utf8'))
-  expect(fact).toMatchObject({ form: 1, previous: null, kind: 'release', entries: [{ release: FIRST }] })
 })

@@ -8,8 +8,7 @@ import type { Database } from '../../pipeline/base/database.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
-import type { Revision } from '../../pipeline/dataset/coverage.ts'
-import { renderParquet } from '../../pipeline/publication/periods.ts'
+import { type RowsOfPeriod, renderParquet } from '../../pipeline/publication/periods.ts'
 import { readParquet } from '../../pipeline/release/read-back.ts'
 import { openMemory } from '../support/database.ts'
 
@@ -46,16 +45,16 @@ async function createRows(days: number, perDay: number): Promise<RankingRow[]> {
   }))
 }
 
-function daily(rows: readonly RankingRow[]): Revision[] {
+function daily(rows: readonly RankingRow[]): RowsOfPeriod[] {
   return [...Map.groupBy(rows, ({ date }) => date)].map(([name, own]) => {
-    return { folder: 'daily', name, revision: 1, rows: own }
+    return { folder: 'daily', name, rows: own }
   })
 }
 
-const render = (revisions: readonly Revision[]) =>
+const render = (revisions: readonly RowsOfPeriod[]) =>
   renderParquet(revisions, { publicDir: folder, files: realFiles }, database)
 
-async function expectWritten(revisions: readonly Revision[]): Promise<void> {
+async function expectWritten(revisions: readonly RowsOfPeriod[]): Promise<void> {
   const rendered = await render(revisions)
   const path = join(folder, 'rendered.parquet')
   for (const { name, rows } of revisions) {
@@ -75,7 +74,7 @@ it('days around a vector of rows', async () => {
 
 it.each([-1, 0, 1, 1024])('a month with %i rows a day more than a row group', async (more) => {
   const rows = await createRows(31, Math.floor(ROW_GROUP_ROWS / 31) + more)
-  await expectWritten([{ folder: 'monthly', name: '2025-01', revision: 1, rows }])
+  await expectWritten([{ folder: 'monthly', name: '2025-01', rows }])
 })
 
 it('refuses a file that was written in another order', async () => {

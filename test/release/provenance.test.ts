@@ -113,7 +113,7 @@ describe('provenance.json', () => {
     await buildIn(second, '2025-03-10T11:00:00Z')
     await writeInput(second, 'raw-a.ndjson.gz', gzipSync(ONE))
     await rm(second.publicDir, { recursive: true })
-    await buildIn(second)
+    await buildIn(second, undefined, {}, { newChain: true })
     expect(await snapshotTree(await releaseFolder(second))).toEqual(await snapshotTree(await releaseFolder(first)))
   })
 

@@ -24,6 +24,7 @@ async function builtBefore(): Promise<Workspace> {
   const manifest = join(await releaseFolder(workspace), 'manifest.json')
   await writeFile(manifest, (await readFile(manifest, 'utf8')).replace(`"version": "${FORMS}"`, '"version": "0.16.0"'))
   await rm(join(workspace.dataDir, 'forms.json'))
+  await rm(join(workspace.dataDir, 'ledger'), { recursive: true })
   return workspace
 }
 

@@ -114,7 +114,7 @@ export class RuledGateway {
   async startFromNothing(): Promise<void> {
     const { publicDir, dataDir } = this.workspace
     await rm(publicDir, { recursive: true })
-    await rm(join(dataDir, 'state'), { recursive: true })
+    for (const name of ['ledger', 'state']) await rm(join(dataDir, name), { recursive: true })
   }
 }
 
