@@ -4,7 +4,7 @@ import type { Database } from './base/database.ts'
 import type { BuildEvent, Effects } from './base/effects.ts'
 import { BuildError, CliError, reasonOf, withAllFaults } from './base/errors.ts'
 import { replaceFile } from './base/files.ts'
-import { toJson } from './base/json.ts'
+import { parseFlag, toJson } from './base/json.ts'
 import { counted } from './base/numbers.ts'
 import { type BuildSummary, summarize } from './build-summary.ts'
 import { DISCLOSURE_FILE } from './contract/disclosure-file.ts'
@@ -18,7 +18,7 @@ import {
   releasePath,
 } from './contract/manifest.ts'
 import { toTimestamp } from './contract/ranking.ts'
-import type { RestatementReason } from './contract/reason.ts'
+import { RestatementNote, type RestatementReason } from './contract/reason.ts'
 import type { Retention } from './contract/retention.ts'
 import { DATASET_START, mostRecentCompletedDay, type UtcDate } from './contract/utc-date.ts'
 import { changedFacts, compareTables } from './dataset/changes.ts'
@@ -53,7 +53,6 @@ import type { Ledger } from './ledger/ledger.ts'
 import { type ChosenChain, findChain, keepChain } from './publication/chosen-chain.ts'
 import { makeLedger } from './publication/from-public.ts'
 import { basisOf, isToldAgain, keepLastBuild, readLastBuild, repeatBuild } from './publication/last-build.ts'
-import { readNote } from './publication/note.ts'
 import { abandonStaging, isSwitching, openFolder, openStaging, type PublicFolder } from './publication/public-folder.ts'
 import { openLedger, publish, publishDropped, recover } from './publication/publish.ts'
 import { factsToKeep, keepDates, type ReleaseDraft, stageDraft } from './publication/release-draft.ts'
@@ -136,7 +135,7 @@ export async function build(
   const { dataDir } = config
   const accepted = readAccepted(accept)
   checkNote(accepted, note)
-  const text = note === undefined ? undefined : readNote('--note', note)
+  const text = note === undefined ? undefined : parseFlag('--note', RestatementNote, note)
   const isOfPair = accepted.some(isPair)
   const explanation = { reason, note: (isOfPair ? undefined : text) ?? null, noteOfPairs: isOfPair ? text : undefined }
   const signing = await openSigning(config, { at: toTimestamp(asOf), signal: effects.signal, accepted, rotateWith })
@@ -145,7 +144,7 @@ export async function build(
   return withFolders(config, effects, async (workspace) => {
     const { database, folder, publicDir, stateDir, secret } = workspace
     const published = openFolder(workspace, config, effects, signing)
-    if (fromPublic === true) await makeLedger(published, { dryRun }, database)
+    if (fromPublic === true) await makeLedger(published, database)
     const { ledger, completed } = dryRun
       ? { ledger: await openLedger(published, { newChain }), completed: false }
       : await recover(published, database, { newChain })

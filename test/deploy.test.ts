@@ -197,7 +197,7 @@ sort "$2" >> "$FOLDER/asked"
     `${RELEASE}/index.html`,
     `${RELEASE}/rankings-daily.json.gz`,
     TOMBSTONE,
-    `${DATASET}/daily/2025-03-09/r1.csv`,
+    `${DATASET}/daily/2025-03-09/r1.json`,
     `${DATASET}/latest/rankings-daily.csv`,
     `${DATASET}/releases/index.json`,
     '.tokenboard-export/list.json',
@@ -222,7 +222,7 @@ sort "$2" >> "$FOLDER/asked"
   const UPLOADS = [
     'copy max-age=31536000',
     'assets/explore-0f3a5c7e9b1d2468.js',
-    `${DATASET}/daily/2025-03-09/r1.csv`,
+    `${DATASET}/daily/2025-03-09/r1.json`,
     `${RELEASE}/rankings-daily.json.gz`,
     'copy max-age=60',
     TOMBSTONE,

@@ -32,7 +32,9 @@ export const build = new Command('build')
     '--rotate-with <file>',
     'the previous signing key, or the recovery key: it signs for the new key of SIGNING_KEY_FILE',
   )
-  .option('--from-public', 'make the lost folder DATA_DIR/ledger from what is published')
+  .addOption(
+    new Option('--from-public', 'make the lost folder DATA_DIR/ledger from what is published').conflicts('dryRun'),
+  )
   .option('--new-chain', 'start a new chain of releases at 1.0.0; the previous one is kept in DATA_DIR/previous-chains')
   .option(...WAIT)
   .option('--json', 'print the summary as one JSON object on stdout')

@@ -70,8 +70,8 @@ export const API_FILES = {
 /** Metadata beside the releases: a copy on any host has the same bytes. */
 export const METADATA_FILES = ['LICENSE', 'CITATION.cff', 'citation.bib', 'dcat.jsonld', CROISSANT_PATH] as const
 
-/** The formats of a day and of a month. Months have no JSON, because the API has none. */
-export const PERIOD_FORMATS = { daily: ['json', 'csv', 'parquet'], monthly: ['csv', 'parquet'] } as const
+/** The formats of a day and of a month: the API answers days, and tables of them are by month. */
+export const PERIOD_FORMATS = { daily: ['json'], monthly: ['csv', 'parquet'] } as const
 export const PERIOD_FOLDERS = [`${DATASET_PATH}/daily`, `${DATASET_PATH}/monthly`] as const
 
 /** Folders that only have pages generated from releases. Of authors and of years of the changelog none is made any more. */

@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError, CliError } from '../base/errors.ts'
-import { hashFile, namesIn } from '../base/files.ts'
+import { namesIn } from '../base/files.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { ruleOf } from '../contract/disclosure.ts'
 import type { Coverage, Published } from '../contract/ledger.ts'
 import { DATASET_PATH, releasePath } from '../contract/manifest.ts'
-import { COVERAGE_PATH, EVENTS_PATH } from '../contract/published-paths.ts'
+import { COVERAGE_PATH, EVENTS_PATH, PERIOD_FORMATS } from '../contract/published-paths.ts'
 import { advance, type Period, periodsOf } from '../dataset/coverage.ts'
 import { coverageChange, type Fact } from '../ledger/fact.ts'
 import { Ledger } from '../ledger/ledger.ts'
@@ -16,6 +16,7 @@ import { readCoverage, readRestatements } from '../release/ledger.ts'
 import { loadRelease, readManifest } from '../release/verify.ts'
 import { missing } from './compare.ts'
 import { isSwitching, type PublicFolder } from './public-folder.ts'
+import { readRevision } from './verify-periods.ts'
 
 /**
  * Makes a lost ledger from what is published, fact by fact. Throws `CliError` if there is a ledger, or nothing to make it from,
@@ -23,10 +24,8 @@ import { isSwitching, type PublicFolder } from './public-folder.ts'
  */
 export async function makeLedger(
   { publicDir, dataDir, files, signing }: PublicFolder,
-  { dryRun }: { dryRun: boolean },
   database: Database,
 ): Promise<void> {
-  if (dryRun) throw new CliError('--from-public writes DATA_DIR/ledger: leave --dry-run out')
   const ledger = await Ledger.open(dataDir, files)
   if (!ledger.isEmpty) throw new CliError(`--from-public: ${ledger.folder} is there; leave the option out`)
   const index = await readIndex(publicDir)
@@ -48,7 +47,7 @@ export async function makeLedger(
   let before: Coverage | undefined
   for (const release of standingReleases(index).slice(0, -1)) {
     const coverage = advance(before, await loadRelease(database, join(publicDir, releasePath(release))))
-    const found = await withRevisions(publicDir, before, coverage)
+    const found = await withRevisions(publicDir, before, coverage, database)
     facts.push({ kind: 'public', at: signing.at, coverage: coverageChange(before, found) })
     before = found
   }
@@ -65,16 +64,22 @@ export async function makeLedger(
 }
 
 /** A coverage with the numbers that its revisions have: withdrawn releases may have made others. */
-async function withRevisions(publicDir: string, before: Coverage | undefined, after: Coverage): Promise<Coverage> {
+async function withRevisions(
+  publicDir: string,
+  before: Coverage | undefined,
+  after: Coverage,
+  database: Database,
+): Promise<Coverage> {
   const known = new Map(before && periodsOf(before).map((each) => [`${each.folder}/${each.name}`, each]))
   const numbered = <Entry extends Published>(folder: Period['folder'], entries: readonly Entry[]) =>
     sideBySide(entries, async (entry): Promise<Entry> => {
       const name = 'month' in entry ? `${entry.month}` : 'date' in entry ? `${entry.date}` : ''
       if (known.get(`${folder}/${name}`)?.content_hash === entry.content_hash) return entry
       const place = join(publicDir, DATASET_PATH, folder, name)
-      for (const file of (await namesIn(place)).filter((each) => each.endsWith('.csv')).sort()) {
-        if (`sha256:${(await hashFile(join(place, file))).sha256}` !== entry.content_hash) continue
-        return { ...entry, revision: Number(file.slice(1, -'.csv'.length)) }
+      const [format] = PERIOD_FORMATS[folder]
+      for (const file of (await namesIn(place)).filter((each) => each.endsWith(format)).sort()) {
+        const { hash } = await readRevision(join(place, file), { format, name }, database)
+        if (hash === entry.content_hash) return { ...entry, revision: Number.parseInt(file.slice(1), 10) }
       }
       return entry
     })

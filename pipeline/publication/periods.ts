@@ -34,8 +34,7 @@ export function pointerPath({ folder, name }: Period, format: PeriodFormat): str
   return `${folder}/${name}.${format}`
 }
 
-export function datesOf({ folder, name }: Period): { first_date: string; last_date: string } {
-  if (folder === 'daily') return { first_date: name, last_date: name }
+export function datesOf({ name }: Period): { first_date: string; last_date: string } {
   const first_date = `${name}-01`
   const someDayOfTheNext = addDays(first_date, 31)
   return { first_date, last_date: addDays(`${someDayOfTheNext.slice(0, 7)}-01`, -1) }
@@ -48,7 +47,7 @@ export function revisionText({ name, rows }: RowsOfPeriod, format: 'json' | 'csv
 }
 
 /**
- * The Parquet files of days and months, by name, read back before anyone else sees them. Expects the rows in the table
+ * The Parquet files of months, by name, read back before anyone else sees them. Expects the rows in the table
  * `out_release_rows`. They are made in a folder that goes when the staging folder does.
  */
 export async function renderParquet(

@@ -45,7 +45,8 @@ export async function stageRevisions(
     wanted = wanted.filter((each) => !found.has(each))
   }
   const [lost] = wanted
-  if (lost !== undefined) throw new BuildError(`no release has the rows of ${revisionPath(lost, 'csv')}`)
+  if (lost !== undefined)
+    throw new BuildError(`no release has the rows of ${lost.folder}/${lost.name} r${lost.revision}`)
   for (const { folder, name, content_hash } of periodsOf(coverage)) {
     if (content_hash !== null || tree.isNewChain) continue
     for (const format of PERIOD_FORMATS[folder]) await tree.remove(pathTo(pointerPath({ folder, name }, format)))
@@ -89,7 +90,8 @@ function rowsOf(wanted: readonly Wanted[], rows: readonly RankingRow[]): Map<Wan
 }
 
 async function stageFound(tree: NextTree, found: ReadonlyMap<Wanted, RowsOfPeriod>, database: Database): Promise<void> {
-  const parquet = await renderParquet([...found.values()], tree.folder, database)
+  const months = [...found.values()].filter(({ folder }) => folder === 'monthly')
+  const parquet = await renderParquet(months, tree.folder, database)
   const stage = async ([wanted, period]: [Wanted, RowsOfPeriod]) => {
     for (const format of PERIOD_FORMATS[period.folder]) {
       const rendered = format === 'parquet' ? parquet.get(period.name) : revisionText(period, format, wanted.asOf)

@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { BuildError } from '../base/errors.ts'
 import { hashFile, isThere, namesIn, readTextIfAny } from '../base/files.ts'
@@ -115,19 +115,19 @@ async function verifyRevision(
   check: (path: string, held: Held) => void,
   database: Database,
 ): Promise<Held> {
-  let first: (Held & { path: string }) | undefined
+  const all: Held[] = []
   for (const format of PERIOD_FORMATS[revision.folder]) {
     const path = join(dataset, revisionPath(revision, format))
     const held = await readRevision(path, { format, name: revision.name }, database)
     check(path, held)
-    first ??= { path, ...held }
-    if (held.hash !== first.hash) throw new BuildError(`${path} holds other rows than ${basename(first.path)}`)
+    all.push(held)
+    if (held.hash !== all[0]?.hash) throw new BuildError(`${path} holds other rows than the other file of the month`)
   }
-  if (first === undefined) throw new Error('a revision has at least one format')
-  return first
+  return all[0] as Held
 }
 
-async function readRevision(
+/** What a file of a revision holds. Throws `BuildError` if it is missing, or not in its published form. */
+export async function readRevision(
   path: string,
   { format, name }: { format: PeriodFormat; name: string },
   database: Database,

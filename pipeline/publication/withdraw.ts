@@ -2,14 +2,15 @@ import { join, resolve } from 'node:path'
 import type { PipelineConfig } from '../base/config.ts'
 import type { Effects } from '../base/effects.ts'
 import { BuildError, CliError, reasonOf } from '../base/errors.ts'
+import { parseFlag } from '../base/json.ts'
 import { DATASET_PATH, type ReleaseEntry, type ReleaseIndex, ReleaseName, releasePath } from '../contract/manifest.ts'
 import { type Timestamp, toTimestamp } from '../contract/ranking.ts'
+import { RestatementNote } from '../contract/reason.ts'
 import { TOMBSTONE_FILE } from '../contract/tombstone.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { currentEntry, readIndex } from '../release/index.ts'
 import { readManifest } from '../release/verify.ts'
 import { withWorkspace } from '../rollup/workspace.ts'
-import { readNote } from './note.ts'
 import { closeStaging, openFolder } from './public-folder.ts'
 import { publishWithdrawal, recover } from './publish.ts'
 import { openSigning } from './signing.ts'
@@ -44,7 +45,7 @@ export async function withdraw(
 ): Promise<WithdrawSummary> {
   const asked = {
     release: readRelease(release),
-    reason: readNote('--reason', reason),
+    reason: parseFlag('--reason', RestatementNote, reason),
     at: config.asOf ?? effects.now(),
   }
   const publicDir = resolve(config.publicDir)

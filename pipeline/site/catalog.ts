@@ -16,8 +16,8 @@ const DOCUMENTS = {
   coverage: 'coverage.json',
   restatements: 'restatements.json',
   history: 'history.{parquet,csv.gz}',
-  day: 'daily/{date}.{json,csv,parquet}',
-  day_revision: 'daily/{date}/r{revision}.{json,csv,parquet}',
+  day: 'daily/{date}.json',
+  day_revision: 'daily/{date}/r{revision}.json',
   month: 'monthly/{month}.{csv,parquet}',
   month_revision: 'monthly/{month}/r{revision}.{csv,parquet}',
 }

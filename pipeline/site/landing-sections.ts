@@ -137,7 +137,7 @@ function addresses({ tables, end_date, publisher }: SiteFacts['dataset']): Html 
 <p>These addresses stay the same:</p>
 <ul>
 <li>The newest release: ${latest('rankings-daily.parquet')}, ${latest('rankings-daily.csv')}; its name is in ${link(POINTER_PATH, 'latest.json')}</li>
-${tables === undefined ? html`` : periods}<li>One day or one month: <code>${DATASET_PATH}/daily/${end_date}.csv</code>, <code>${DATASET_PATH}/monthly/${end_date.slice(0, 7)}.csv</code>, or <code>.parquet</code></li>
+${tables === undefined ? html`` : periods}<li>One day: <code>${DATASET_PATH}/daily/${end_date}.json</code>; the days of a month: <code>${DATASET_PATH}/monthly/${end_date.slice(0, 7)}.csv</code>, or <code>.parquet</code></li>
 <li>All folders and files: ${link(`${DATASET_PATH}/index.html`, `${DATASET_PATH}/`)}</li>
 <li>What every release said, in one table: ${link(HISTORY_PATHS.parquet, HISTORY_FILES.parquet)}, ${link(HISTORY_PATHS.csv, HISTORY_FILES.csv)}</li>
 </ul>

@@ -36,8 +36,8 @@ ${item(html`<code>latest/</code>`, html`All files of the current release: ${comm
 </section>
 <section aria-labelledby="days">
 <h2 id="days">Days and months</h2>
-<p>Each day and each month has files of its own, with the rows of the current release. A changed day gets a new revision, and earlier ones
-stay: the first revision of ${dataset.end_date} is <code>daily/${dataset.end_date}/r1.csv</code>.</p>
+<p>Each day has a file of its own, and each month has tables of its days, with the rows of the current release. What changes gets a new revision,
+and earlier ones stay: the first revision of ${dataset.end_date} is <code>daily/${dataset.end_date}/r1.json</code>.</p>
 ${newestDays(
   coveredDays(facts.coverage).map(({ date }) => date),
   root,

@@ -213,11 +213,11 @@ const byPin = () => ({ pin })
 
 const ATTACKS: Attack[] = [
   // One file.
-  { how: 'two files of a day swapped', change: () => swap(`${DAY}/r1.csv`, `${DAY}/r3.csv`), names: `${DAY}/r1.csv was changed`, remote: `${DAY}/r1.csv was changed` },
+  { how: 'two files of a day swapped', change: () => swap(`${DAY}/r1.json`, `${DAY}/r3.json`), names: `${DAY}/r1.json was changed`, remote: `${DAY}/r1.json was changed` },
   { how: 'files of two releases swapped', change: () => swap(CSV, `${DATASET}/releases/${FIRST}/rankings-daily.csv`), names: `${CSV} was changed` },
   { how: 'a byte cut off', change: () => edit(CSV, (bytes) => bytes.subarray(0, -1)), names: `${CSV} was changed` },
-  { how: 'bytes appended to a superseded revision', change: () => edit(`${DAY}/r1.parquet`, (bytes) => `${bytes} `), names: `${DAY}/r1.parquet was changed` },
-  { how: 'a superseded revision removed', change: () => rm(join(tree, DAY, 'r1.csv')), names: `${DAY}/r1.csv is missing`, remote: `${DAY}/r1.csv is missing` },
+  { how: 'bytes appended to a superseded revision', change: () => edit(`${DAY}/r1.json`, (bytes) => `${bytes} `), names: `${DAY}/r1.json was changed` },
+  { how: 'a superseded revision removed', change: () => rm(join(tree, DAY, 'r1.json')), names: `${DAY}/r1.json is missing`, remote: `${DAY}/r1.json is missing` },
   { how: 'a script in a page', change: () => edit('changelog.html', (bytes) => bytes.toString().replace('</head>', '<script src="https://evil.example/x.js"></script></head>')), names: 'changelog.html was changed', remote: 'changelog.html was changed' },
   { how: "the publisher's own file changed", change: () => put(tree, 'robots.txt', 'Disallow: /\n'), names: 'robots.txt was changed', remote: 'robots.txt was changed' },
   { how: "the publisher's own file removed", change: () => rm(join(tree, 'CNAME')), names: 'CNAME is missing', remote: 'CNAME is missing' },
@@ -226,7 +226,7 @@ const ATTACKS: Attack[] = [
   { how: 'a link to itself in place of a file', change: async () => { await rm(join(tree, 'CNAME')); await symlink('CNAME', join(tree, 'CNAME')) }, names: 'CNAME cannot be read' },
   { how: 'another licence everywhere', change: async () => { for (const path of await filesIn(tree)) if (/(^|\/)LICENSE$/.test(path)) await put(tree, path, 'All rights reserved.\n') }, names: 'LICENSE was changed', remote: 'LICENSE was changed' },
   // Strays. A host does not list its files.
-  ...['stray.txt', 'assets/stray.js', 'days/stray.html', 'datasets/stray.csv', `${DAY}/r4.csv`, `${NEWEST}/more/stray.csv`].map((path): Attack => ({ how: `a stray ${path}`, change: () => put(tree, path, 'stray'), names: `${path} is not listed` })),
+  ...['stray.txt', 'assets/stray.js', 'days/stray.html', 'datasets/stray.csv', `${DAY}/r4.json`, `${NEWEST}/more/stray.csv`].map((path): Attack => ({ how: `a stray ${path}`, change: () => put(tree, path, 'stray'), names: `${path} is not listed` })),
   ...['stray', 'assets/stray', `${DATASET}/daily/stray`].map((path): Attack => ({ how: `a link out of the folder at ${path}`, change: () => symlink(before, join(tree, path)), names: `${path}${path === 'stray' ? '/' : ' is not listed'}` })),
   { how: 'a link that leads nowhere', change: () => symlink('/nowhere', join(tree, 'assets/stray')), names: 'assets/stray is not listed' },
   // Releases and what is told of them, without a key.

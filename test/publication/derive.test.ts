@@ -53,12 +53,9 @@ describe('derive', () => {
       ['weekly', 6],
       ['monthly', 6],
     ])
-    const forms = (periods: string[], endings: string[]) =>
-      periods.flatMap((path) => endings.map((end) => `${path}.${end}`))
     const equal = [
       ...FORMATS,
-      ...forms(['daily/2025-02-28', 'daily/2025-03-02', 'daily/2025-03-09'], ['csv', 'parquet']),
-      ...forms(['monthly/2025-02', 'monthly/2025-03'], ['csv', 'parquet']),
+      ...['monthly/2025-02', 'monthly/2025-03'].flatMap((month) => [`${month}.csv`, `${month}.parquet`]),
       'daily/2025-03-02.json',
     ]
     expect(Object.fromEntries(summary.files.map(({ path, comparison }) => [path, comparison]))).toEqual({
@@ -131,11 +128,11 @@ describe('derive', () => {
     await expect(deriveTo(full, await releaseFolder(published))).rejects.toThrow(/holds something already/)
     expect(await readdir(full)).toEqual(['mine.txt'])
     await writeFile(join(root, 'text.parquet'), 'no Parquet')
-    await copyFile(join(datasetFolder(published), 'daily/2025-03-02.parquet'), join(root, 'day.parquet'))
+    await copyFile(join(datasetFolder(published), 'monthly/2025-03.parquet'), join(root, 'month.parquet'))
     for (const [name, message] of [
       ['absent.parquet', /there is no file .*absent\.parquet/],
       ['text.parquet', /text\.parquet cannot be read as Parquet/],
-      ['day.parquet', /the footer of .*day\.parquet: .*as_of/],
+      ['month.parquet', /the footer of .*month\.parquet: .*as_of/],
     ] as const) {
       await expect(deriveTo(join(root, 'derived'), join(root, name))).rejects.toThrow(message)
     }

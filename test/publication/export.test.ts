@@ -112,7 +112,7 @@ it('an export copies older assets and files that the publisher added, but none t
   const { publicDir, ...workspace } = await copyWorkspace(one)
   const expected = Object.keys(await served(publicDir))
   const own = ['CNAME', 'assets/explore-0123456789abcdef.js']
-  const strays = ['notes.txt', 'daily/2025-03-02/r9.csv', 'monthly/2025-01.csv', `releases/${FIRST}/extra.csv`]
+  const strays = ['notes.txt', 'daily/2025-03-02/r9.json', 'monthly/2025-01.csv', `releases/${FIRST}/extra.csv`]
   for (const path of [...own, ...strays.map((stray) => `${DATASET}/${stray}`)])
     await writeFile(join(publicDir, path), '')
   const folder = await newTarget()
@@ -129,7 +129,7 @@ describe('an export refuses', () => {
     const release = `${DATASET}/releases/${FIRST}`
     const restore = 'is missing; nothing was copied. Restore the file'
     const faults: [path: string, damage: ((bytes: Buffer) => Buffer) | undefined, message: string][] = [
-      [`${DATASET}/daily/2025-03-02/r1.csv`, undefined, restore],
+      [`${DATASET}/daily/2025-03-02/r1.json`, undefined, restore],
       ['feed.atom', undefined, 'is missing; make build restores it'],
       [`${release}/rankings-daily.csv`, undefined, `${restore}, from the copy if that one is whole`],
       [
@@ -323,7 +323,7 @@ describe('an export of a signed site', () => {
       ['index.html', '<p>', 'index.html is not as it was signed; nothing was copied. Run make build'],
       ['CNAME', 'evil.example.org\n', 'CNAME is not as it was signed; nothing was copied. Run make build'],
       ['CNAME', undefined, 'CNAME is not as it was signed'],
-      [`${DATASET}/daily/2025-03-01/r1.csv`, 'date\n', 'r1.csv is not as it was signed; nothing was copied. Restore'],
+      [`${DATASET}/daily/2025-03-01/r1.json`, 'date\n', 'r1.json is not as it was signed; nothing was copied. Restore'],
       ['SHA256SUMS', '', 'SHA256SUMS has no signature of a key in force; nothing was copied. Run make build'],
       ['site.json', undefined, 'site.json is missing; nothing was copied. Run make build'],
       ['site.json.sig', undefined, 'site.json has no signature of a key in force'],

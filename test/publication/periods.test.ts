@@ -1,4 +1,4 @@
-/** The Parquet files of days and months hold the rows of their release in order, at the sizes in which DuckDB works. */
+/** The Parquet files of months hold the rows of their release in order, at the sizes in which DuckDB works. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { Database } from '../../pipeline/base/database.ts'
 import { realFiles } from '../../pipeline/base/files.ts'
 import type { RankingRow } from '../../pipeline/contract/ranking.ts'
 import { addDays } from '../../pipeline/contract/utc-date.ts'
-import { type RowsOfPeriod, renderParquet } from '../../pipeline/publication/periods.ts'
+import { periodsIn, type RowsOfPeriod, renderParquet } from '../../pipeline/publication/periods.ts'
 import { readParquet } from '../../pipeline/release/read-back.ts'
 import { openMemory } from '../support/database.ts'
 
@@ -45,10 +45,8 @@ async function createRows(days: number, perDay: number): Promise<RankingRow[]> {
   }))
 }
 
-function daily(rows: readonly RankingRow[]): RowsOfPeriod[] {
-  return [...Map.groupBy(rows, ({ date }) => date)].map(([name, own]) => {
-    return { folder: 'daily', name, rows: own }
-  })
+function monthly(rows: readonly RankingRow[]): RowsOfPeriod[] {
+  return periodsIn(rows).filter(({ folder }) => folder === 'monthly')
 }
 
 const render = (revisions: readonly RowsOfPeriod[]) =>
@@ -63,11 +61,11 @@ async function expectWritten(revisions: readonly RowsOfPeriod[]): Promise<void> 
   }
 }
 
-it('days around a vector of rows', async () => {
+it('months around a vector of rows', async () => {
   const sizes = fc.tuple(fc.integer({ min: 20, max: 61 }), fc.integer({ min: -2, max: 2 }))
   const property = fc.asyncProperty(sizes, async ([perDay, more]) => {
     const days = Math.round(VECTOR_ROWS / perDay) + more
-    await expectWritten(daily(await createRows(days, perDay)))
+    await expectWritten(monthly(await createRows(days, perDay)))
   })
   await fc.assert(property, { seed: 43, numRuns: 8 })
 })
@@ -80,7 +78,7 @@ it.each([-1, 0, 1, 1024])('a month with %i rows a day more than a row group', as
 it('refuses a file that was written in another order', async () => {
   const rows = await createRows(2, 50)
   const swapped = rows.map((row, i) => rows[i < 50 ? i : 149 - i] ?? row)
-  await expect(render(daily(swapped))).rejects.toThrow(
-    /2025-01-02 was written with other rows than those of the release/,
+  await expect(render(monthly(swapped))).rejects.toThrow(
+    /2025-01 was written with other rows than those of the release/,
   )
 })

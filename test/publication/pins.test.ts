@@ -82,8 +82,8 @@ describe('a list that a reader saved', () => {
     await expect(since('chain', root)).rejects.toThrow('event 3 (release) of old-chain is another one')
     await say(root, INDEX_PATH, releases[0]?.hash ?? '', '0'.repeat(64))
     await expect(since('index', root)).rejects.toThrow(`${FIRST} of old-index is another one`)
-    await rm(join(await tree('dropped'), DATASET, 'daily/2025-02-28/r1.csv'))
-    await expect(since('sums', root)).rejects.toThrow('daily/2025-02-28/r1.csv is missing since old-sums was saved')
+    await rm(join(await tree('dropped'), DATASET, 'daily/2025-02-28/r1.json'))
+    await expect(since('sums', root)).rejects.toThrow('daily/2025-02-28/r1.json is missing since old-sums was saved')
   })
 
   it('names events and releases that an older copy does not have', async () => {

@@ -142,7 +142,7 @@ describe('verify URL', () => {
       const { url } = await hostWith({ [`${DATASET}/${path}`]: broken })
       await expect(prove(url)).rejects.toThrow(`${url}${DATASET}/${path}`)
     }
-    for (const path of [`releases/${FIRST}/manifest.json`, 'daily/2025-03-02/r1.parquet', 'latest/SHA256SUMS']) {
+    for (const path of [`releases/${FIRST}/manifest.json`, 'monthly/2025-03/r1.parquet', 'latest/SHA256SUMS']) {
       const { url } = await hostWith({ [`${DATASET}/${path}`]: status(404) })
       await expect(prove(url)).rejects.toThrow(`${url}${DATASET}/${path} is missing: the host answers 404`)
     }
@@ -292,12 +292,10 @@ describe('verify URL', () => {
       const tombstone = `${DATASET}/releases/${SECOND}/TOMBSTONE.json`
       const forged: Answer = (response, bytes, count) =>
         whole(response, Buffer.from(bytes.toString().replace('wrong', 'right')), count)
-      const missing = ['csv', 'json', 'parquet'].map((form) => [`${day}/r1.${form}`, status(404)])
       for (const [answers, message] of [
-        [{ [`${day}/r3.csv`]: broken }, `${day}/r3.csv`],
+        [{ [`${day}/r3.json`]: broken }, `${day}/r3.json`],
         [{ [tombstone]: forged }, `${tombstone} does not say what`],
-        [{ [`${day}/r1.parquet`]: status(404) }, `${day}/r1.parquet is missing`],
-        [Object.fromEntries(missing), `${day}/r1.json is missing`],
+        [{ [`${day}/r1.json`]: status(404) }, `${day}/r1.json is missing`],
         [{ [`${DATASET}/latest.json`]: status(403) }, `${DATASET}/latest.json cannot be had: the host answers 403`],
       ] as [Record<string, Answer>, string][]) {
         const { url } = await serveFolder(withdrawn.publicDir, { answers })

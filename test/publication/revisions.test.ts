@@ -11,6 +11,6 @@ it('coverage begins with the first date ever published, and without it a build s
   const { start_date, days } = await readCoverage(workspace)
   expect([start_date, days[0]?.date]).toEqual(['2025-02-28', '2025-02-28'])
   await rm(join(datasetFolder(workspace), 'coverage.json'))
-  await writeFile(join(datasetFolder(workspace), 'daily/2025-03-02/r1.csv'), 'another')
-  await expect(buildIn(workspace)).rejects.toThrow(/daily\/2025-03-02\/r1\.csv is published with other rows/)
+  await writeFile(join(datasetFolder(workspace), 'daily/2025-03-02/r1.json'), 'another')
+  await expect(buildIn(workspace)).rejects.toThrow(/daily\/2025-03-02\/r1\.json is published with other rows/)
 })

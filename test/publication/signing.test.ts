@@ -81,9 +81,9 @@ it('lists and signs every file, and makes new bytes only for what is new', async
   // A stray file where nobody may add one is neither listed nor a reason to sign.
   await writeFile(join(publicDir, DATASET, 'extra.csv'), 'date\n')
   await mkdir(join(publicDir, DATASET, 'daily/2025-03-01'), { recursive: true })
-  await writeFile(join(publicDir, DATASET, 'daily/2025-03-01/r9.csv'), 'date\n')
+  await writeFile(join(publicDir, DATASET, 'daily/2025-03-01/r9.json'), 'date\n')
   expect((await buildIn(workspace, at('11:00:00'))).outcome).toBe('unchanged')
-  for (const stray of ['extra.csv', 'daily/2025-03-01/r9.csv']) await rm(join(publicDir, DATASET, stray))
+  for (const stray of ['extra.csv', 'daily/2025-03-01/r9.json']) await rm(join(publicDir, DATASET, stray))
   expect(await published(workspace)).toEqual(before)
 
   // A file of one's own is listed though there is no release.
@@ -94,7 +94,7 @@ it('lists and signs every file, and makes new bytes only for what is new', async
 
   // What was damaged or removed does not become right by being signed again.
   const list = await listOf(workspace)
-  await appendFile(join(publicDir, DATASET, 'daily/2025-03-01/r1.csv'), 'x')
+  await appendFile(join(publicDir, DATASET, 'daily/2025-03-01/r1.json'), 'x')
   await rm(join(publicDir, DATASET, 'daily/2025-03-01/r1.json'))
   await writeFile(join(publicDir, 'robots-more.txt'), 'x\n')
   await buildIn(workspace, at('11:45:00'))

@@ -48,7 +48,7 @@ async function supersededRevisions(workspace: Workspace): Promise<string[]> {
   ]
   const revisions = periods.map(async ({ place, revision, content_hash }) => {
     const names = await readdir(join(datasetFolder(workspace), place)).catch(() => [])
-    const numbers = names.filter((name) => name.endsWith('.csv')).map((name) => name.slice(0, -'.csv'.length))
+    const numbers = names.filter((name) => /\.(json|csv)$/.test(name)).map((name) => name.split('.')[0] ?? '')
     return numbers
       .filter((number) => content_hash === null || number !== `r${revision}`)
       .map((name) => `${place}/${name}`)

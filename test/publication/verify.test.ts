@@ -66,7 +66,7 @@ async function expectNamed(workspace: Workspace, message: string | RegExp): Prom
 describe('verify', () => {
   it('counts the files of releases, days and months that it verified', async () => {
     const releases = 2 * 30
-    const [days, months, history] = [(3 + 1) * 3 + 3 * 3, (2 + 1) * 2 + 2 * 2, 2]
+    const [days, months, history] = [3 + 1 + 3, (2 + 1) * 2 + 2 * 2, 2]
     expect(await verifyFolder(original.publicDir)).toEqual({
       releases: 2,
       dropped: 0,
@@ -77,17 +77,17 @@ describe('verify', () => {
     })
   })
 
-  it('names a Parquet file of a day that holds the rows of another revision', async () => {
+  it('names a Parquet file of a month that holds the rows of another revision', async () => {
     const workspace = await copyWorkspace(original)
-    const folder = join(datasetFolder(workspace), 'daily/2025-02-28')
+    const folder = join(datasetFolder(workspace), 'monthly/2025-02')
     await cp(join(folder, 'r1.parquet'), join(folder, 'r2.parquet'))
     await expectNamed(workspace, /r2\.parquet holds rows with the hash/)
   })
 
   it('names a file of a revision that no release has made', async () => {
     const workspace = await copyWorkspace(original)
-    await writeFile(join(datasetFolder(workspace), 'daily/2025-03-02/r3.csv'), '')
-    await expectNamed(workspace, /r3\.csv is published, but no release has made it/)
+    await writeFile(join(datasetFolder(workspace), 'daily/2025-03-02/r3.json'), '')
+    await expectNamed(workspace, /r3\.json is published, but no release has made it/)
   })
 
   it('names a release whose manifest is not the one that the index lists', async () => {
@@ -215,9 +215,9 @@ describe('verify, after a withdrawal,', () => {
     const gone = ['daily/2025-02-28/r2', 'daily/2025-03-02/r1', 'monthly/2025-02/r2', 'monthly/2025-03/r1']
     const workspace = await withdrawn()
     expect(await verifyFolder(workspace.publicDir)).toMatchObject({ releases: 2, not_verified: gone })
-    await writeFile(join(datasetFolder(workspace), 'daily/2025-02-28/r2.csv'), '')
-    await expectNamed(workspace, /r2\.(json|parquet) is missing/)
-    await rm(join(datasetFolder(workspace), 'daily/2025-02-28/r2.csv'))
+    await writeFile(join(datasetFolder(workspace), 'monthly/2025-02/r2.csv'), '')
+    await expectNamed(workspace, /r2\.csv holds rows with the hash/)
+    await rm(join(datasetFolder(workspace), 'monthly/2025-02/r2.csv'))
     for (const [revision, file] of [
       ['monthly/2025-02/r1', 'r1.csv'],
       ['daily/2025-02-28/r1', 'r1.json'],
@@ -251,8 +251,8 @@ describe('verify, after a withdrawal,', () => {
 
   it('names a superseded revision whose formats hold different rows', async () => {
     const workspace = await withdrawn(uses(2, 7, 9), uses(3, 7, 9))
-    const day = join(datasetFolder(workspace), 'daily/2025-02-27')
-    await cp(join(day, 'r2.parquet'), join(day, 'r1.parquet'))
+    const month = join(datasetFolder(workspace), 'monthly/2025-02')
+    await cp(join(month, 'r3.parquet'), join(month, 'r1.parquet'))
     await expectNamed(workspace, /r1\.parquet holds rows with the hash/)
   })
 

@@ -67,7 +67,7 @@ it('the folder of the dataset has a page whose links lead somewhere', async () =
   const answer = await get(`/${DATASET_PATH}/`)
   expect(answer.statusCode).toBe(200)
   const targets = targetsOf(answer, `/${DATASET_PATH}/`)
-  expect(targets).toContain(`/${DATASET_PATH}/daily/2025-03-08.csv`)
+  expect(targets).toContain(`/${DATASET_PATH}/daily/2025-03-08.json`)
   for (const target of targets) {
     const isGone = target.startsWith(`/${releasePath(WITHDRAWN)}/`)
     expect([(await get(target)).statusCode, target]).toEqual([isGone ? 410 : 200, target])

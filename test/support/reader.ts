@@ -24,7 +24,7 @@ const SWITCHED = [
   `${DATASET}/releases/index.json`,
   `${DATASET}/latest/manifest.json`,
   `${DATASET}/latest/rankings-daily.csv`,
-  `${DATASET}/daily/2025-03-04.csv`,
+  `${DATASET}/daily/2025-03-04.json`,
   `${DATASET}/monthly/2025-03.csv`,
 ]
 
