@@ -32,7 +32,7 @@ export function chooseChain(
   if (synthetic && kind === 'real') {
     throw new CliError(
       `${publicDir} holds real releases, and the synthetic sample is never built over them: name your own logs in ` +
-        'SOURCES, or give the sample a PUBLIC_DIR of its own',
+        'SOURCES, or give the sample a PUBLIC_DIR and a DATA_DIR of its own',
     )
   }
   const isNew = kind !== 'empty' && !synthetic && (startsAnew || kind === 'synthetic')
