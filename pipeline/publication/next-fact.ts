@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { Database } from '../base/database.ts'
 import { hashFile } from '../base/files.ts'
 import { ruleOf } from '../contract/disclosure.ts'
-import type { DatasetEvent } from '../contract/events.ts'
 import {
   type ReleaseEntry,
   type ReleaseIndex,
@@ -116,10 +115,8 @@ export async function withEvents(tree: NextTree, before: PublicLists, fact: Fact
     return [draft, { kind: 'looser_disclosure', at: draft.at, release: draft.release }]
   })
   // A release that this command makes comes after its key, which it is signed by.
-  const earlier = missing.filter(({ at }) => at < signing.at)
   const keys = keyEvents(keysInForce(events.events, EVENTS_PATH), signing)
-  const drafts = [...earlier, ...keys, ...missing.slice(earlier.length)]
-  const added: readonly DatasetEvent[] = appendEvents(events, drafts).events.slice(events.events.length)
+  const added = appendEvents(events, [...keys, ...missing]).events.slice(events.events.length)
   keysInForce([...events.events, ...added], EVENTS_PATH)
   return { ...fact, events: added }
 }

@@ -14,9 +14,9 @@ it.each(SCENARIOS)('a $name renames nothing that was not flushed to disk', async
   const early = new Set<string>()
   const flushed: string[] = []
   const unflushed = new Set<string>()
-  // The note of a new chain lies in a folder that is new itself.
-  let isNoteLost = false
-  const unnoted: string[] = []
+  // The mark of a switch lies in a folder that is new itself.
+  let isMarkLost = false
+  const unmarked: string[] = []
   const staging = join(workspace.publicDir, '.staging')
   const forget = (isOver: (path: string) => boolean) => {
     for (const path of waiting) if (isOver(path)) waiting.delete(path)
@@ -31,9 +31,9 @@ it.each(SCENARIOS)('a $name renames nothing that was not flushed to disk', async
       if (MAKES_AN_ENTRY.includes(name)) waiting.add(dirname(made))
       if (name === 'flush' || name === 'write') forget((path) => path === first)
       if (name === 'flush') flushed.push(first)
-      if (name === 'flush' && first === workspace.publicDir) isNoteLost = false
-      if (name === 'rename' && isNoteLost) unnoted.push(first)
-      if (name === 'rename' && second === join(staging, 'new-chain.json')) isNoteLost = true
+      if (name === 'flush' && first === workspace.publicDir) isMarkLost = false
+      if (name === 'rename' && isMarkLost) unmarked.push(first)
+      if (name === 'write' && first === join(staging, 'switching')) isMarkLost = true
       if (name === 'remove') forget(within(first))
       if (name === 'rename') {
         // It flushes the folder that it renames into, or leaves that to the next move into it.
@@ -48,6 +48,6 @@ it.each(SCENARIOS)('a $name renames nothing that was not flushed to disk', async
   await removeWorkspace(workspace)
   expect([...early]).toEqual([])
   expect([...unflushed].filter((folder) => !folder.startsWith(join(staging, 'removed')))).toEqual([])
-  expect(unnoted).toEqual([])
+  expect(unmarked).toEqual([])
   expect(flushed.length).toBeGreaterThan(1)
 })
