@@ -97,7 +97,6 @@ describe('a build after another one', () => {
   it.each(Object.keys(CHANGES))('says and leaves what it would without what the last one said: %s', async (name) => {
     const workspace = await prepared()
     await CHANGES[name]?.(workspace)
-    // What changed is found at the next build; a later date changes what follows from dates.
     for (const asOf of name === 'nothing' ? [LATER, '2025-03-12T15:00:00Z'] : [LATER]) {
       const anew = await copyWorkspace(workspace)
       await remove('last-build.json')(anew)
