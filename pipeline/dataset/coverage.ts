@@ -144,6 +144,11 @@ function revise(before: Published = NOTHING, { rows, hash }: Part<RankingRow>, r
   }
 }
 
+/** The folder of the revisions of a day or month, such as `daily/2026-11-19`. */
+export function placeOf({ folder, name }: Period): string {
+  return `${folder}/${name}`
+}
+
 export function periodsOf({ days, months }: Pick<Coverage, 'days' | 'months'>): (Published & Period)[] {
   return [
     ...days.map((day) => ({ ...day, folder: 'daily' as const, name: day.date })),

@@ -2,9 +2,9 @@ import type { DatasetEvent } from '../contract/events.ts'
 import type { Coverage, Restatement } from '../contract/ledger.ts'
 import type { ContentHash, ReleaseEntry, ReleaseName, Withdrawal } from '../contract/manifest.ts'
 import type { Timestamp } from '../contract/ranking.ts'
-import { type Period, periodsOf } from '../dataset/coverage.ts'
+import { type Period, periodsOf, placeOf } from '../dataset/coverage.ts'
 
-/** What one command added to what is published, in the words of the public files. A fact is never changed. */
+/** What one command changed in the published data, in the form of the public files. A fact is never changed. */
 export interface Fact {
   kind: 'release' | 'withdrawal' | 'drop' | 'keys' | 'public'
   at: Timestamp
@@ -67,7 +67,7 @@ function periodsIn({ coverage }: Fact) {
   if (coverage === undefined) return []
   const { days, months } = coverage.lists
   const changed = { days: days?.changed ?? [], months: months?.changed ?? [] } as Pick<Coverage, 'days' | 'months'>
-  return periodsOf(changed).map((each) => ({ ...each, place: `${each.folder}/${each.name}` }))
+  return periodsOf(changed).map((each) => ({ ...each, place: placeOf(each) }))
 }
 
 /** The revisions that facts made, each once. */

@@ -102,9 +102,9 @@ export class Ledger {
       // A power cut must not lose a new folder and keep what follows from its first fact.
       if (this.#facts.length === 1)
         for (const each of [this.folder, dirname(this.folder)]) await this.#files.flush(each)
+      this.now = fold(this.now, [fact])
     }
     this.#startsChain = false
-    this.now = fold(UNPUBLISHED, this.#facts)
   }
 
   /** Writes the next generation, which takes the place of the current one by one rename. */

@@ -4,11 +4,11 @@ import { BuildError, CliError } from '../base/errors.ts'
 import { namesIn } from '../base/files.ts'
 import { sideBySide } from '../base/side-by-side.ts'
 import { ruleOf } from '../contract/disclosure.ts'
-import type { Coverage, Published } from '../contract/ledger.ts'
+import type { Coverage, CoverageDay, CoverageMonth } from '../contract/ledger.ts'
 import { DATASET_PATH, releasePath } from '../contract/manifest.ts'
 import { COVERAGE_PATH, EVENTS_PATH, PERIOD_FORMATS } from '../contract/published-paths.ts'
-import { advance, type Period, periodsOf } from '../dataset/coverage.ts'
-import { coverageChange, type Fact } from '../ledger/fact.ts'
+import { advance, type Period, periodsOf, placeOf } from '../dataset/coverage.ts'
+import { coverageChange, type Fact, nameOf } from '../ledger/fact.ts'
 import { Ledger } from '../ledger/ledger.ts'
 import { NO_EVENTS, readEvents, verifyEvents } from '../release/events.ts'
 import { currentEntry, readIndex, standingReleases } from '../release/index.ts'
@@ -19,8 +19,8 @@ import { isSwitching, type PublicFolder } from './public-folder.ts'
 import { readRevision } from './verify-periods.ts'
 
 /**
- * Makes a lost ledger from what is published, fact by fact. Throws `CliError` if there is a ledger, or nothing to make it from,
- * `BuildError` under a disclosure rule: the dates that it froze are lost, too.
+ * Rebuilds a lost ledger from the public folder. Throws `CliError` if there is a ledger or no release, `BuildError` under a
+ * disclosure rule, because the dates that it froze are lost, too.
  */
 export async function makeLedger(
   { publicDir, dataDir, files, signing }: PublicFolder,
@@ -70,11 +70,11 @@ async function withRevisions(
   after: Coverage,
   database: Database,
 ): Promise<Coverage> {
-  const known = new Map(before && periodsOf(before).map((each) => [`${each.folder}/${each.name}`, each]))
-  const numbered = <Entry extends Published>(folder: Period['folder'], entries: readonly Entry[]) =>
+  const known = new Map(before && periodsOf(before).map((each) => [placeOf(each), each]))
+  const numbered = <Entry extends CoverageDay | CoverageMonth>(folder: Period['folder'], entries: readonly Entry[]) =>
     sideBySide(entries, async (entry): Promise<Entry> => {
-      const name = 'month' in entry ? `${entry.month}` : 'date' in entry ? `${entry.date}` : ''
-      if (known.get(`${folder}/${name}`)?.content_hash === entry.content_hash) return entry
+      const name = nameOf(entry)
+      if (known.get(placeOf({ folder, name }))?.content_hash === entry.content_hash) return entry
       const place = join(publicDir, DATASET_PATH, folder, name)
       const [format] = PERIOD_FORMATS[folder]
       for (const file of (await namesIn(place)).filter((each) => each.endsWith(format)).sort()) {

@@ -8,7 +8,7 @@ import type { ContentHash } from '../contract/manifest.ts'
 import type { PERIOD_FORMATS } from '../contract/published-paths.ts'
 import { DATASET_VERSION, type RankingRow, type Timestamp } from '../contract/ranking.ts'
 import { addDays, type UtcDate } from '../contract/utc-date.ts'
-import type { Period } from '../dataset/coverage.ts'
+import { type Period, placeOf } from '../dataset/coverage.ts'
 import { type PublicFolder, periodsFolder } from './public-folder.ts'
 
 export type PeriodFormat = (typeof PERIOD_FORMATS)[Period['folder']][number]
@@ -26,12 +26,12 @@ export function periodsIn(rows: readonly RankingRow[]): RowsOfPeriod[] {
 }
 
 /** Relative to the folder of the dataset. */
-export function revisionPath({ folder, name, revision }: Period & { revision: number }, format: PeriodFormat): string {
-  return `${folder}/${name}/r${revision}.${format}`
+export function revisionPath(period: Period & { revision: number }, format: PeriodFormat): string {
+  return `${placeOf(period)}/r${period.revision}.${format}`
 }
 
-export function pointerPath({ folder, name }: Period, format: PeriodFormat): string {
-  return `${folder}/${name}.${format}`
+export function pointerPath(period: Period, format: PeriodFormat): string {
+  return `${placeOf(period)}.${format}`
 }
 
 export function datesOf({ name }: Period): { first_date: string; last_date: string } {

@@ -31,8 +31,8 @@ import { checkSigning, describeUnusedKeys } from './signing.ts'
 import { eraseInputs, removeWithdrawn, verifyWithdrawn } from './tombstone.ts'
 
 /**
- * Publishes what follows from the ledger, whatever a stopped command left of it. The release of the last fact is whole, in
- * place or in the staging folder. Returns the ledger, and whether this completed a new chain. Throws `BuildError`.
+ * Brings the public folder in line with the ledger, also after a command that was stopped. The release of the last fact is
+ * complete, in place or in the staging folder. Returns the ledger, and whether this completed a new chain. Throws `BuildError`.
  */
 export async function recover(folder: PublicFolder, database: Database, { newChain = false } = {}) {
   const { publicDir, signing, report } = folder
@@ -207,7 +207,7 @@ async function stage(
 ): Promise<() => Promise<void>> {
   const { index, coverage, events, restatements } = now
   const current = currentEntry(index)
-  if (current === undefined || coverage === undefined) throw new Error('what is published has a current release')
+  if (current === undefined || coverage === undefined) throw new Error('a ledger with facts has a current release')
   const manifest = await readManifest(tree.pathOf(releasePath(current.release)))
   await currentDataFiles(tree, manifest, database)
   if ((await tree.read(COVERAGE_PATH)) !== toJson(coverage))

@@ -5,21 +5,19 @@ import { namesIn, readIfAny } from '../base/files.ts'
 import { SMALL_FILES_AT_ONCE, sideBySide } from '../base/side-by-side.ts'
 import { contentHash } from '../base/text.ts'
 import type { Coverage } from '../contract/ledger.ts'
-import { type ContentHash, DATASET_PATH, releasePath } from '../contract/manifest.ts'
+import { DATASET_PATH, releasePath } from '../contract/manifest.ts'
 import { PERIOD_FORMATS } from '../contract/published-paths.ts'
 import type { RankingRow, Timestamp } from '../contract/ranking.ts'
-import { type Period, periodsOf } from '../dataset/coverage.ts'
-import { type Fact, madeBy, removedBy } from '../ledger/fact.ts'
+import { type Period, periodsOf, placeOf } from '../dataset/coverage.ts'
+import { type Fact, type MadeRevision, madeBy, removedBy } from '../ledger/fact.ts'
 import type { PublicLists } from '../ledger/fold.ts'
 import { standingReleases } from '../release/index.ts'
 import type { NextTree } from './next-tree.ts'
 import { periodsIn, pointerPath, type RowsOfPeriod, renderParquet, revisionPath, revisionText } from './periods.ts'
 import { createReleaseRows } from './release-rows.ts'
 
-/** A revision to stage, with the hash of its rows. */
-interface Wanted extends Period {
-  revision: number
-  hash: ContentHash
+/** A revision to stage. */
+interface Wanted extends MadeRevision {
   asOf: Timestamp
   isNewest: boolean
 }
@@ -45,8 +43,7 @@ export async function stageRevisions(
     wanted = wanted.filter((each) => !found.has(each))
   }
   const [lost] = wanted
-  if (lost !== undefined)
-    throw new BuildError(`no release has the rows of ${lost.folder}/${lost.name} r${lost.revision}`)
+  if (lost !== undefined) throw new BuildError(`no release has the rows of ${lost.path}`)
   for (const { folder, name, content_hash } of periodsOf(coverage)) {
     if (content_hash !== null || tree.isNewChain) continue
     for (const format of PERIOD_FORMATS[folder]) await tree.remove(pathTo(pointerPath({ folder, name }, format)))
@@ -60,7 +57,7 @@ async function wantedOf(
   { facts, last }: { facts: readonly Fact[]; last: Fact },
   { index, coverage }: Pick<PublicLists, 'index'> & { coverage: Coverage },
 ): Promise<Wanted[]> {
-  const newest = new Map(periodsOf(coverage).map((each) => [`${each.folder}/${each.name}`, each.revision]))
+  const newest = new Map(periodsOf(coverage).map((each) => [placeOf(each), each.revision]))
   const gone = removedBy(facts)
   const changed = new Set(madeBy([last]).map(({ path }) => path))
   const instants = new Map(index.releases.map(({ release, as_of }) => [release, as_of]))
@@ -71,9 +68,9 @@ async function wantedOf(
       PERIOD_FORMATS[folder].every((format) => names.includes(`${path.slice(place.length + 1)}.${format}`))
     return own
       .filter(({ path, folder }) => changed.has(path) || !isThere(path, folder))
-      .map(({ folder, name, revision, hash, release }) => {
-        const isNewest = newest.get(place) === revision
-        return { folder, name, revision, hash, isNewest, asOf: instants.get(release) ?? '' }
+      .map((made) => {
+        const isNewest = newest.get(place) === made.revision
+        return { ...made, isNewest, asOf: instants.get(made.release) ?? '' }
       })
   })
   return checked.flat()
@@ -81,9 +78,9 @@ async function wantedOf(
 
 /** The rows of each wanted revision that a release has. */
 function rowsOf(wanted: readonly Wanted[], rows: readonly RankingRow[]): Map<Wanted, RowsOfPeriod> {
-  const periods = new Map(periodsIn(rows).map((each) => [`${each.folder}/${each.name}`, each]))
+  const periods = new Map(periodsIn(rows).map((each) => [placeOf(each), each]))
   const found = wanted.flatMap((each) => {
-    const own = periods.get(`${each.folder}/${each.name}`)
+    const own = periods.get(each.place)
     return own !== undefined && contentHash(own.rows) === each.hash ? [[each, own] as const] : []
   })
   return new Map(found)

@@ -25,7 +25,7 @@ import {
   writeChanges,
 } from '../dataset/change-log.ts'
 import { schemaOf } from '../dataset/changes.ts'
-import { advance, periodsOf } from '../dataset/coverage.ts'
+import { advance, periodsOf, placeOf } from '../dataset/coverage.ts'
 import { isSchemaChange, nextVersion } from '../dataset/data-version.ts'
 import { firstDates } from '../dataset/first-dates.ts'
 import { restatementOf } from '../dataset/restatements.ts'
@@ -72,9 +72,7 @@ export class ChainCheck {
     const restatement = restatementOf(this.#coverage, coverage, manifest, firstDates(this.#published, manifest))
     const lastDate = followsItsOwn ? (this.#coverage?.days.at(-1)?.date ?? '') : undefined
     this.#restatements.push({ manifest, restatement, lastDate })
-    for (const { folder, name, content_hash } of periodsOf(coverage)) {
-      this.#holdings.add(`${folder}/${name} ${content_hash}`)
-    }
+    for (const each of periodsOf(coverage)) this.#holdings.add(`${placeOf(each)} ${each.content_hash}`)
     this.#expect(manifest, coverage, followsItsOwn)
     this.#coverage = coverage
     this.#previous = loaded

@@ -8,7 +8,7 @@ import type { Coverage, Published } from '../contract/ledger.ts'
 import type { ContentHash, ReleaseIndex, ReleaseName } from '../contract/manifest.ts'
 import { PERIOD_FORMATS } from '../contract/published-paths.ts'
 import { RankingResponse, type Timestamp } from '../contract/ranking.ts'
-import { type Period, periodsOf } from '../dataset/coverage.ts'
+import { type Period, periodsOf, placeOf } from '../dataset/coverage.ts'
 import { hashParquet } from '../release/read-back.ts'
 import { type PeriodFormat, revisionPath } from './periods.ts'
 
@@ -32,9 +32,9 @@ export interface Standing {
 }
 
 /**
- * Verifies the revisions of days and months. Where releases were withdrawn, nobody can tell which revisions they made: the
- * newest one is verified, each other must have the rows of a release that stands, and none of these may be missing. `notVerified`
- * lists the numbers that are gone.
+ * Verifies the revisions of days and months. Which ones a withdrawn release made is unknown. So the newest must be that of the
+ * coverage, each other one must have the rows of a release that stands, and each of these releases must have its rows in one.
+ * `notVerified` lists the numbers that are gone.
  */
 export async function verifyPeriods(
   dataset: string,
@@ -49,8 +49,6 @@ export async function verifyPeriods(
     const place = placeOf(period)
     const own = made.get(place) ?? []
     const found = await verifyRevisions(dataset, period, { ...standing, made: own }, database)
-    const isSame = (one: Held, other: Held) =>
-      one.hash === other.hash && (one.asOf ?? other.asOf) === (other.asOf ?? one.asOf)
     const lost = own.find((each) => ![...found.values()].some((held) => isSame(held, each)))
     if (lost !== undefined) {
       throw new BuildError(`${join(dataset, place)} lacks a revision with the rows of release ${lost.release}`)
@@ -62,8 +60,9 @@ export async function verifyPeriods(
   return { files, notVerified }
 }
 
-function placeOf({ folder, name }: Period): string {
-  return `${folder}/${name}`
+/** Whether two have the same rows, and the same instant if both name one. */
+function isSame(one: Held, other: Held): boolean {
+  return one.hash === other.hash && (one.asOf ?? other.asOf) === (other.asOf ?? one.asOf)
 }
 
 function numbersTo({ revision }: Published): number[] {
